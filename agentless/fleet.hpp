@@ -1,0 +1,108 @@
+#pragma once
+// One run over many hosts: bounded fan-out, one coroutine a host, deadlines, failure limit, and a stop that loses
+// nothing. No Asio here: the controller sees only this header.
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agentless/outcome.hpp"
+#include "agentless/targets.hpp"
+#include "agentless/verdict.hpp"
+#include "inventory/host.hpp"
+#include "playbooks/playbook.hpp"
+
+namespace cleanslate::agentless {
+
+enum class HostKeyCheck { strict, accept_new, off };
+
+// How hosts are reached. Every field has its default in the command line's help.
+struct Reach {
+    bool local = false;                          // --local: this machine, no SSH
+    std::string user;                            // default user; empty: $USER
+    std::vector<std::string> identity_files;     // tried in order; empty: ~/.ssh/id_ed25519, id_ecdsa
+    std::string agent_socket;                    // empty: no agent
+    std::vector<std::string> known_hosts;        // files, in order; the first is the one accept-new writes to
+    HostKeyCheck host_key_check = HostKeyCheck::strict;
+    Milliseconds connect_timeout{10'000};        // resolve, connect, handshake, auth: each
+};
+
+// What is done to every host.
+struct Job {
+    enum class Kind { check, clear, run };
+    Kind kind = Kind::check;
+    std::optional<playbooks::Playbook> playbook;  // clear
+    std::string command;                          // run
+    bool dry_run = false;                         // clear: choose and report, signal nothing, run nothing
+    bool include_jobs = false;
+    std::optional<std::string> own_job;
+    std::optional<Milliseconds> settle;           // absent: 2 s, 12 s where a target ran in a unit, container or pod
+};
+
+struct HostTask {
+    inventory::Host host;
+    Expectations expectations;
+    std::optional<Consent> consent;               // after a plan was shown and agreed to
+};
+
+struct SweepLimits {
+    int fanout = 64;                              // sessions at a time
+    int threads = 0;                              // shards; 0: the cores
+    Milliseconds step_timeout{60'000};            // one survey, one signal round beyond its own wait, one command
+    std::optional<Milliseconds> deadline;         // the whole sweep
+    std::optional<double> max_failures;           // hosts unreachable or unknown: a count, or a share where < 1
+};
+
+// Who is told what happens while it happens. Called from the shards' threads: implementations lock. References are
+// valid during the call only.
+class Observer {
+  public:
+    virtual ~Observer() = default;
+    virtual void host_started(const HostOutcome&) {}
+    virtual void host_progress(const HostOutcome&) {}  // `doing` changed, or an action was added or ended
+    virtual void host_finished(const HostOutcome&) {}
+    virtual void host_detail(const std::string& /*host*/, const std::string& /*line*/) {}  // for -vv
+};
+
+// Written before each signal and command (and made durable before it is sent), and after its result.
+// Called from the shards' threads.
+class Audit {
+  public:
+    virtual ~Audit() = default;
+    // An error here means that nothing is sent.
+    virtual Status intend(const HostOutcome& host, const std::vector<SignalAction>& actions) = 0;
+    virtual Status intend(const HostOutcome& host, const CommandAction& action) = 0;
+    virtual void result(const HostOutcome& host, const std::vector<SignalAction>& actions) = 0;
+    virtual void result(const HostOutcome& host, const CommandAction& action) = 0;
+};
+
+struct SweepResult {
+    std::vector<HostOutcome> hosts;               // in the order of the tasks, one each, always
+    bool interrupted = false;
+    bool deadline_passed = false;
+    bool failure_limit_reached = false;
+    bool audit_failed = false;
+    std::string audit_error;
+    std::vector<std::string> notes;               // things worth saying once
+};
+
+class Sweep {
+  public:
+    Sweep(std::vector<HostTask> tasks, Job job, Reach reach, SweepLimits limits, Observer& observer, Audit& audit);
+    ~Sweep();
+    // Runs to the end. Call once. Errors are those that stop everything before a host is contacted (a key file that
+    // cannot be read, a known_hosts file that is malformed).
+    Result<SweepResult> run();
+    // From any thread. The first: no new host is begun, steps under way report. The second: everything is cut.
+    void stop();
+    // Names of hosts that are begun and not ended, with what they are doing. From any thread.
+    std::vector<std::pair<std::string, std::string>> unfinished() const;
+
+  private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace cleanslate::agentless

@@ -1,0 +1,18 @@
+# Every third-party library, found once. Each has one door in the sources: yaml-cpp in base/, libssh2 in
+# agentless/ssh/, CLI11 and nlohmann-json in controller/.
+find_package(PkgConfig REQUIRED)
+find_package(Threads REQUIRED)
+find_package(OpenSSL REQUIRED COMPONENTS Crypto)
+find_package(fmt REQUIRED)
+find_package(yaml-cpp REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(Boost 1.81 REQUIRED)
+pkg_check_modules(LIBSSH2 REQUIRED IMPORTED_TARGET libssh2)
+if(CLEANSLATE_TESTS)
+  find_package(GTest REQUIRED)
+endif()
+# Debian 12's yaml-cpp 0.7 names its target without a namespace.
+if(NOT TARGET yaml-cpp::yaml-cpp)
+  add_library(yaml-cpp::yaml-cpp ALIAS yaml-cpp)
+endif()

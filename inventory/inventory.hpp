@@ -1,0 +1,41 @@
+#pragma once
+// YAML -> Inventory -> selected hosts. docs/inventory-format.md is the user's side of this header.
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+#include "inventory/host.hpp"
+
+namespace cleanslate::inventory {
+
+class Inventory {
+  public:
+    // `name` stands in messages ("fleet.yaml:3:5: ..."). Errors have kind "inventory".
+    static Result<Inventory> parse(std::string_view yaml, std::string_view name);
+    // A file, or - for standard input.
+    static Result<Inventory> load(const std::string& path);
+    // "root@gpu[01-04]:2222,gpu07": hosts named outright, without any file.
+    static Result<Inventory> from_targets(std::string_view targets);
+
+    // All hosts, in the order of the file, each once.
+    const std::vector<Host>& hosts() const { return hosts_; }
+    // Group name -> indexes into hosts(), in order; has "all" and, where any, "ungrouped".
+    const std::map<std::string, std::vector<std::size_t>>& groups() const { return groups_; }
+    // Things worth saying once: unknown variables and the like.
+    const std::vector<std::string>& notes() const { return notes_; }
+
+    // LIMIT: names, groups, globs, ranges, @FILE; `,` union, `!` exclusion, `&` intersection. The result is in
+    // inventory order. A pattern that matches nothing, a limit without a positive term, and an empty result are
+    // errors of kind "limit" with the near names in the remedy.
+    Result<std::vector<Host>> select(std::string_view limit) const;
+
+  private:
+    std::vector<Host> hosts_;
+    std::map<std::string, std::vector<std::size_t>> groups_;
+    std::vector<std::string> notes_;
+};
+
+}  // namespace cleanslate::inventory
