@@ -1,0 +1,54 @@
+#pragma once
+// The two remote primitives as text: what is sent to /bin/sh, and what comes back. docs/remote-protocol.md has the
+// grammar.
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "agentless/evidence.hpp"
+#include "base/result.hpp"
+#include "base/units.hpp"
+
+namespace cleanslate::agentless {
+
+// 128 random bits in hex: marks what the script itself printed.
+std::string fresh_nonce();
+
+struct SurveyRequest {
+    bool all_processes = false;          // for playbooks with name, command-line, exe or pid patterns
+    Milliseconds budget{30'000};         // remote deadline of nvidia-smi; the script ends soon after it, whatever hangs
+};
+
+// Standard input for /bin/sh -s.
+std::string survey_script(const SurveyRequest& request, std::string_view nonce);
+
+// Everything outside begin/end markers of this nonce is ignored. No end record: Evidence with complete == false, and
+// nothing else in it may be used. Errors (kind "protocol") for what is no survey at all.
+Result<Evidence> read_survey(std::string_view out, std::string_view nonce);
+
+struct SignalRequest {
+    std::string signal;                  // "TERM"
+    std::vector<ProcessKey> targets;     // signalled in this order
+    std::string boot_id;                 // another one there: nothing is signalled, every result is `changed`
+    Milliseconds wait{10'000};           // at most so long for all of them; over the moment they are gone
+};
+
+struct SignalReply {
+    ProcessKey key;
+    enum class Result { ended, alive, zombie, changed, not_permitted } result = Result::alive;
+    std::optional<Milliseconds> took;    // from the signal to its end, where it ended
+    char state = '?';
+    std::optional<Pid> parent;           // of a zombie
+};
+
+struct SignalReport {
+    bool complete = false;
+    std::vector<SignalReply> replies;    // those that came, also where the report is not complete
+};
+
+std::string signal_script(const SignalRequest& request, std::string_view nonce);
+Result<SignalReport> read_signal(std::string_view out, std::string_view nonce);
+
+}  // namespace cleanslate::agentless
