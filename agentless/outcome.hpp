@@ -51,6 +51,7 @@ struct HostOutcome {
     std::vector<CommandAction> commands;
     std::vector<Spared> spared;         // of the last choice of each step, without repeats
     std::vector<Holder> spared_holders; // who they are, same order
+    std::optional<Consent> plan;        // a dry run: what a yes to it covers; absent: there is no plan for this host
     std::string boot_id;
     std::optional<Error> error;         // kind "not_tried" for a host that was never begun
     bool started = false;
