@@ -50,6 +50,16 @@ struct Process {
     }
 };
 
+// What a text of the driver says about one GPU or about the whole command.
+enum class Trouble { none, sick, refused, unreadable };
+
+struct DriverMessage {
+    Trouble trouble = Trouble::none;
+    std::string code;                      // finding code: "gpu-lost", "gpu-requires-reset", "driver-not-loaded", ...
+    std::string text;                      // the line as printed
+    std::string bus_id;                    // the GPU it names, as in GpuRow; empty: the whole command
+};
+
 // One row of the core query, judged cell by cell. A cell that is not a plain value leaves its field absent, and its
 // text in `cells`.
 struct GpuRow {
@@ -61,16 +71,8 @@ struct GpuRow {
     std::optional<Mebibytes> total;
     std::string name;
     bool repaired = false;                 // `parse` only: index taken out of a row fused to pids
-};
-
-// What a text of the driver says about one GPU or about the whole command.
-enum class Trouble { none, sick, refused, unreadable };
-
-struct DriverMessage {
-    Trouble trouble = Trouble::none;
-    std::string code;                      // finding code: "gpu-lost", "gpu-requires-reset", "driver-not-loaded", ...
-    std::string text;                      // the line as printed
-    std::string bus_id;                    // the GPU it names, as in GpuRow; empty: the whole command
+    std::vector<DriverMessage> troubles;   // what its columns say beyond plain values: wrong column count, fused,
+                                           // cut, a recovery action, a row remap, health not shown (none)
 };
 
 // One line of the compute-apps query.
