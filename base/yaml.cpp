@@ -38,6 +38,10 @@ std::string at(Mark mark) { return fmt::format("{}:{}", mark.line, mark.column);
 
 std::string quote(std::string_view text) { return fmt::format("\"{}\"", ellipsize(printable(text), 60)); }
 
+std::string a_kind(const Node& node) {
+    return node.is_null() ? "nothing" : fmt::format("a {}", describe(node));
+}
+
 // A finished node and what its copies cost.
 struct Subtree {
     Node node;
@@ -72,7 +76,7 @@ std::vector<const Node*> merged_mappings(const Node& value) {
     }
     for (const Node* source : sources) {
         if (source->is_mapping()) continue;
-        refuse(source->mark, fmt::format("found {} under `<<`", describe(*source)),
+        refuse(source->mark, fmt::format("found {} under `<<`", a_kind(*source)),
                "`<<` takes a mapping, or a list of mappings, such as <<: *common");
     }
     return sources;
@@ -171,7 +175,7 @@ void Builder::open(Node made, YAML::anchor_t anchor) {
     }
     const bool is_key = !stack_.empty() && stack_.back().tree.node.is_mapping() && !stack_.back().key;
     if (is_key) {
-        refuse(made.mark, fmt::format("found a {} as a key", describe(made)),
+        refuse(made.mark, fmt::format("found {} as a key", a_kind(made)),
                "a key is a text; quote one that contains brackets or braces");
     }
     stack_.push_back({.tree = {.node = std::move(made)}, .anchor = anchor, .key = {}});
@@ -228,7 +232,7 @@ void Builder::add(Subtree tree) {
     } else if (tree.node.is_scalar()) {
         parent.key = std::move(tree.node);
     } else {
-        refuse(tree.node.mark, fmt::format("found {} as a key", describe(tree.node)),
+        refuse(tree.node.mark, fmt::format("found {} as a key", a_kind(tree.node)),
                "a key is a text; write \"null\" in quotes if that is meant");
     }
 }
@@ -286,7 +290,8 @@ Result<Node> parse(std::string_view text, std::string_view file) {
         return error(refusal.mark, refusal.message, refusal.remedy);
     } catch (const YAML::Exception& e) {
         return error(e.mark.is_null() ? Mark{} : from(e.mark),
-                     fmt::format("malformed YAML: {}", printable(e.msg)));
+                     fmt::format("malformed YAML: {}", printable(e.msg)),
+                     "look at the indentation, quotes and brackets there and just before");
     } catch (const std::exception& e) {
         return error({}, fmt::format("can not be read: {}", e.what()));
     }

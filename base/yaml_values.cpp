@@ -15,7 +15,8 @@ std::string found(const Node& node) {
     if (!node.tag.empty()) return fmt::format("the tag {}", printable(node.tag));
     if (node.is_null()) return "nothing";
     if (!node.is_scalar()) return fmt::format("a {}", describe(node));
-    return fmt::format("{}\"{}\"", node.quoted ? "the quoted text " : "", ellipsize(printable(node.text), 60));
+    return fmt::format("{}\"{}\"", node.quoted ? "the quoted text " : "",
+                       ellipsize(printable(node.text), 60));
 }
 
 std::unexpected<Error> wrong(const Node& node, std::string_view file, std::string_view what,
