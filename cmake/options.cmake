@@ -3,7 +3,10 @@ add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wconve
                     -Werror=return-type -Werror=unused-result)
 add_compile_definitions(BOOST_ASIO_NO_DEPRECATED BOOST_ASIO_SEPARATE_COMPILATION)
 
-if(CLEANSLATE_SANITIZE)
+if(CLEANSLATE_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -g1 -O1)
+  add_link_options(-fsanitize=address,undefined)
+elseif(CLEANSLATE_SANITIZE)
   add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -g1)
   add_link_options(-fsanitize=address,undefined)
 else()

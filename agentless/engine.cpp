@@ -1,0 +1,209 @@
+#include "agentless/engine.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include "base/text.hpp"
+
+namespace cleanslate::agentless {
+
+namespace asio = boost::asio;
+
+// One thread's share of the hosts. Everything but post() is used from that thread alone.
+class Engine::Shard {
+  public:
+    Shard(Engine& engine, const TransportFactory& make_transport, std::size_t workers)
+        : engine_(engine), transport_(make_transport(io_)), deadline_(io_), workers_(workers) {}
+
+    void add(std::size_t index) { queue_.push_back(index); }
+
+    void run() {
+        live_ = std::min(workers_, queue_.size());
+        if (live_ == 0) return;
+        deadline_.expires_at(engine_.context_.deadline);
+        deadline_.async_wait([this](const boost::system::error_code& error) {
+            if (error) return;
+            engine_.context_.deadline_passed = true;
+            engine_.context_.winding_down = true;
+            cut();
+        });
+        for (std::size_t i = 0, n = live_; i < n; ++i) asio::co_spawn(io_, work(), asio::detached);
+        io_.run();
+    }
+
+    // From any thread.
+    void post_wind_down() {
+        asio::post(io_, [this] { wake(); });
+    }
+    void post_cut() {
+        asio::post(io_, [this] { cut(); });
+    }
+
+  private:
+    Awaitable<void> work() {
+        while (next_ < queue_.size() && !engine_.context_.winding_down) {
+            const auto index = queue_[next_++];
+            const HostTask& task = engine_.tasks_[index];
+            Event wakeup(io_, cancellation_);
+            sleepers_.insert(&wakeup);
+            HostRun host{engine_.context_, task,     index, engine_.endpoint_of(task), engine_.outcomes_[index],
+                         *transport_,      wakeup};
+            co_await host.run();
+            sleepers_.erase(&wakeup);
+            engine_.host_finished(engine_.outcomes_[index]);
+        }
+        if (--live_ == 0) {
+            deadline_.cancel();
+            io_.stop();
+        }
+    }
+
+    void wake() {
+        for (Event* sleeper : sleepers_) sleeper->notify();
+    }
+
+    void cut() {
+        transport_->cancel_all();
+        cancellation_->request();
+    }
+
+    Engine& engine_;
+    asio::io_context io_{1};
+    std::shared_ptr<Cancellation> cancellation_ = std::make_shared<Cancellation>();
+    std::unique_ptr<Transport> transport_;
+    asio::steady_timer deadline_;
+    std::set<Event*> sleepers_;
+    std::vector<std::size_t> queue_;
+    std::size_t next_ = 0;
+    std::size_t workers_;
+    std::size_t live_ = 0;
+};
+
+Engine::Engine(std::vector<HostTask> tasks, Job job, Reach reach, SweepLimits limits, Observer& observer, Audit& audit)
+    : tasks_(std::move(tasks)),
+      reach_(std::move(reach)),
+      context_{std::move(job), limits, Clock::time_point::max(), observer, audit, {}, {}, {}, {}, {}, {}},
+      outcomes_(tasks_.size()),
+      doing_(tasks_.size()) {
+    for (std::size_t i = 0; i < tasks_.size(); ++i) {
+        outcomes_[i].name = tasks_[i].host.name;
+        outcomes_[i].address = tasks_[i].host.address;
+        outcomes_[i].port = tasks_[i].host.port.value_or(22);
+    }
+    context_.on_doing = [this](std::size_t index, const std::string& what) {
+        const std::lock_guard lock(mutex_);
+        doing_[index] = what;
+    };
+    context_.on_audit_failure = [this](const Error& error) {
+        {
+            const std::lock_guard lock(mutex_);
+            if (audit_error_.empty()) audit_error_ = error.message;
+        }
+        context_.audit_failed = true;
+        wind_down();
+    };
+}
+
+Engine::~Engine() = default;
+
+int Engine::shard_count() const {
+    if (context_.limits.threads > 0) return context_.limits.threads;
+    return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+}
+
+Endpoint Engine::endpoint_of(const HostTask& task) const {
+    return {task.host.name, task.host.address, task.host.port.value_or(22), task.host.user.value_or(reach_.user),
+            task.host.identity_file.value_or("")};
+}
+
+void Engine::deal(const TransportFactory& make_transport) {
+    const auto fanout = static_cast<std::size_t>(std::max(1, context_.limits.fanout));
+    const auto count = std::min({static_cast<std::size_t>(shard_count()), fanout, std::max<std::size_t>(1, tasks_.size())});
+    std::vector<std::unique_ptr<Shard>> shards;
+    for (std::size_t i = 0; i < count; ++i)
+        shards.push_back(std::make_unique<Shard>(*this, make_transport, fanout / count + (i < fanout % count ? 1 : 0)));
+    for (std::size_t i = 0; i < tasks_.size(); ++i) shards[i % count]->add(i);
+    const std::lock_guard lock(mutex_);
+    shards_ = std::move(shards);
+}
+
+SweepResult Engine::run(const TransportFactory& make_transport) {
+    if (context_.limits.deadline) context_.deadline = Clock::now() + *context_.limits.deadline;
+    deal(make_transport);
+    std::vector<std::thread> threads;
+    for (std::size_t i = 1; i < shards_.size(); ++i) threads.emplace_back([this, i] { shards_[i]->run(); });
+    shards_[0]->run();
+    for (auto& thread : threads) thread.join();
+    return collect();
+}
+
+void Engine::wind_down() {
+    context_.winding_down = true;
+    const std::lock_guard lock(mutex_);
+    for (const auto& shard : shards_) shard->post_wind_down();
+}
+
+void Engine::cut() {
+    context_.winding_down = true;
+    context_.cut = true;
+    const std::lock_guard lock(mutex_);
+    for (const auto& shard : shards_) shard->post_cut();
+}
+
+void Engine::stop() {
+    bool again = false;
+    {
+        const std::lock_guard lock(mutex_);
+        again = stops_++ > 0;
+    }
+    again ? cut() : wind_down();
+}
+
+void Engine::host_finished(const HostOutcome& outcome) {
+    if (!context_.limits.max_failures) return;
+    if (outcome.verdict != Verdict::unreachable && outcome.verdict != Verdict::unknown && !outcome.error) return;
+    const double limit = *context_.limits.max_failures;
+    const double allowed = limit < 1 ? limit * static_cast<double>(tasks_.size()) : limit;
+    {
+        const std::lock_guard lock(mutex_);
+        if (static_cast<double>(++failures_) <= allowed || failure_limit_reached_) return;
+        failure_limit_reached_ = true;
+    }
+    wind_down();
+}
+
+std::vector<std::pair<std::string, std::string>> Engine::unfinished() const {
+    std::vector<std::pair<std::string, std::string>> names;
+    const std::lock_guard lock(mutex_);
+    for (std::size_t i = 0; i < doing_.size(); ++i)
+        if (!doing_[i].empty()) names.emplace_back(tasks_[i].host.name, doing_[i]);
+    return names;
+}
+
+SweepResult Engine::collect() {
+    SweepResult result;
+    const std::lock_guard lock(mutex_);
+    result.interrupted = stops_ > 0;
+    result.deadline_passed = context_.deadline_passed;
+    result.failure_limit_reached = failure_limit_reached_;
+    result.audit_failed = context_.audit_failed;
+    result.audit_error = audit_error_;
+    const std::string_view why = result.interrupted            ? "the sweep was interrupted first"
+                                 : result.deadline_passed       ? "the sweep's deadline passed first"
+                                 : result.failure_limit_reached ? "the failure limit was reached first"
+                                 : result.audit_failed          ? "the audit log could not be written"
+                                                                : "the sweep ended first";
+    for (auto& outcome : outcomes_)
+        if (!outcome.started)
+            outcome.error = Error{"not_tried", "", fmt::format("not tried: {}", why), "sweep this host again"};
+    result.hosts = std::move(outcomes_);
+    shards_.clear();
+    return result;
+}
+
+}  // namespace cleanslate::agentless
