@@ -1,0 +1,233 @@
+// Transcripts of one host's sequence: what is seen goes in, what is done comes out. No socket, no clock.
+
+#include "agentless/sequence.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/scene.hpp"
+
+namespace cleanslate::agentless {
+namespace {
+
+using testing::Scene;
+using namespace std::chrono_literals;
+
+// Plays a host: a survey at a given millisecond, the answers to signals.
+class Transcript : public ::testing::Test {
+  protected:
+    void begin(Job::Kind kind, const std::string& playbook = "clear") {
+        job_.kind = kind;
+        if (kind == Job::Kind::clear) job_.playbook = playbooks::load_playbook(playbook).value();
+        task_.host.name = "gpu01";
+        sequence_.emplace(job_, task_, 30s, outcome_);
+    }
+    Move next() { return sequence_->next(now_); }
+    // The next move must be a survey; it begins when it may and sees `scene`.
+    void expect_survey(Scene scene, Milliseconds not_before = 0ms) {
+        const Move move = next();
+        const auto* survey = std::get_if<TakeSurvey>(&move);
+        ASSERT_NE(survey, nullptr) << "expected a survey, got move " << move.index();
+        EXPECT_EQ(survey->not_before - start_, std::max<Clock::duration>(not_before, now_ - start_));
+        now_ = std::max(now_, survey->not_before);
+        sequence_->surveyed(scene.evidence(), now_, now_ + 50ms);
+        now_ += 50ms;
+    }
+    // The next move must be `signal` to exactly these; everybody answers `result` after `took`.
+    void expect_signal(const std::string& signal, std::vector<Pid> pids, SignalReply::Result result, Milliseconds took) {
+        const Move move = next();
+        const auto* send = std::get_if<SendSignal>(&move);
+        ASSERT_NE(send, nullptr) << "expected " << signal << ", got move " << move.index();
+        EXPECT_EQ(send->request.signal, signal);
+        std::vector<Pid> got;
+        SignalReport report{true, {}};
+        for (const auto& target : send->request.targets) {
+            got.push_back(target.pid);
+            report.replies.push_back({target, result, took, 'S', std::nullopt});
+        }
+        EXPECT_EQ(got, pids);
+        const auto sent = now_;
+        now_ += took;
+        sequence_->signalled(report, sent, now_);
+    }
+    void expect_finish(Verdict verdict) {
+        const Move move = next();
+        ASSERT_TRUE(std::holds_alternative<Finish>(move)) << "expected the end, got move " << move.index();
+        EXPECT_EQ(to_string(outcome_.verdict), to_string(verdict));
+    }
+    bool has_finding(std::string_view code, std::string_view part = "") const {
+        for (const auto& f : outcome_.findings)
+            if (f.code == code && (f.text + " " + f.remedy).find(part) != std::string::npos) return true;
+        return false;
+    }
+
+    Job job_;
+    HostTask task_;
+    HostOutcome outcome_;
+    std::optional<Sequence> sequence_;
+    const TimePoint start_{};
+    TimePoint now_{};
+};
+
+constexpr auto ended = SignalReply::Result::ended;
+constexpr auto alive = SignalReply::Result::alive;
+
+TEST_F(Transcript, CheckLooksOnceAndSignalsNothing) {
+    begin(Job::Kind::check);
+    expect_survey(Scene(8).holder(812, 2, 76107));
+    expect_finish(Verdict::dirty);
+    EXPECT_TRUE(outcome_.signals.empty());
+}
+
+TEST_F(Transcript, ClearingACleanHostCostsNoMoreThanCheck) {
+    begin(Job::Kind::clear);
+    expect_survey(Scene(8));
+    expect_finish(Verdict::clean);
+    EXPECT_EQ(outcome_.surveys, 1);
+}
+
+TEST_F(Transcript, AHolderThatEndsOnTermIsVerifiedTwiceWithTheSettleTimeBetween) {
+    begin(Job::Kind::clear);
+    expect_survey(Scene(8).holder(812, 2, 76107));
+    expect_signal("TERM", {812}, ended, 20ms);
+    expect_survey(Scene(8).used(2, 76107));  // its memory is not back yet, and nobody is left to KILL
+    expect_survey(Scene(8), 170ms);          // 50 ms later it is
+    expect_survey(Scene(8), 2070ms);         // 2 s after the signal round
+    expect_finish(Verdict::clean);
+    EXPECT_EQ(outcome_.signals.size(), 1u);
+    EXPECT_EQ(outcome_.first_signal_to_clean, 170ms);
+}
+
+TEST_F(Transcript, AHolderThatIgnoresTermIsKilled) {
+    begin(Job::Kind::clear);
+    expect_survey(Scene(8).holder(812, 2, 76107));
+    expect_signal("TERM", {812}, alive, 10s);
+    expect_survey(Scene(8).holder(812, 2, 76107));
+    expect_signal("KILL", {812}, ended, 10ms);
+    expect_survey(Scene(8));
+    expect_survey(Scene(8), 12'110ms);
+    expect_finish(Verdict::clean);
+}
+
+TEST_F(Transcript, WhatComesBackDuringSettlingIsDirtyAndItsSupervisorIsNamed) {
+    begin(Job::Kind::clear);
+    const std::string unit = "/system.slice/model-server.service";
+    expect_survey(Scene(8).holder(812, 2, 76107).in_cgroup(812, unit));
+    expect_signal("TERM", {812}, ended, 20ms);
+    expect_survey(Scene(8));
+    expect_survey(Scene(8).holder(990, 2, 76107).in_cgroup(990, unit), 12'070ms);  // 12 s where a unit may restart it
+    expect_finish(Verdict::dirty);
+    EXPECT_TRUE(has_finding("respawned", "model-server.service"));
+    EXPECT_TRUE(has_finding("respawned", "systemctl stop"));
+}
+
+TEST_F(Transcript, CleanOnceAndThenInterruptedIsUnknown) {
+    begin(Job::Kind::clear);
+    expect_survey(Scene(8).holder(812, 2, 76107));
+    expect_signal("TERM", {812}, ended, 20ms);
+    expect_survey(Scene(8));
+    sequence_->wind_down();
+    expect_finish(Verdict::unknown);
+    EXPECT_TRUE(has_finding("not-settled"));
+}
+
+TEST_F(Transcript, AfterAnInterruptionNoFurtherStepBeginsButTheHostIsLookedAtOnceMore) {
+    begin(Job::Kind::clear);
+    expect_survey(Scene(8).holder(812, 2, 76107));
+    expect_signal("TERM", {812}, alive, 10s);
+    sequence_->wind_down();
+    expect_survey(Scene(8).holder(812, 2, 76107));
+    expect_finish(Verdict::dirty);
+    EXPECT_EQ(outcome_.signals.size(), 1u);
+}
+
+TEST_F(Transcript, ALostConnectionIsUnknownAndTheSentSignalStaysInTheOutcome) {
+    begin(Job::Kind::clear);
+    expect_survey(Scene(8).holder(812, 2, 76107));
+    ASSERT_TRUE(std::holds_alternative<SendSignal>(next()));
+    sequence_->failed({"connection_lost", "signal", "the host closed the connection", ""});
+    expect_finish(Verdict::unknown);
+    ASSERT_EQ(outcome_.signals.size(), 1u);
+    EXPECT_EQ(outcome_.signals[0].result, SignalResult::sent);
+}
+
+TEST_F(Transcript, WithoutAnAuditNothingIsSent) {
+    begin(Job::Kind::clear);
+    expect_survey(Scene(8).holder(812, 2, 76107));
+    const Move move = next();
+    ASSERT_TRUE(std::holds_alternative<SendSignal>(move));
+    sequence_->not_carried_out(move, {"audit", "audit", "disk full", ""});
+    expect_finish(Verdict::unknown);
+    EXPECT_EQ(outcome_.signals[0].result, SignalResult::not_sent);
+}
+
+TEST_F(Transcript, ADryRunPlansEveryStepAndDoesNothing) {
+    job_.dry_run = true;
+    begin(Job::Kind::clear);
+    expect_survey(Scene(8).holder(812, 2, 76107));
+    expect_finish(Verdict::dirty);
+    ASSERT_FALSE(outcome_.signals.empty());
+    for (const auto& action : outcome_.signals) EXPECT_EQ(action.result, SignalResult::planned);
+    ASSERT_TRUE(outcome_.plan);
+    EXPECT_TRUE(outcome_.plan->listed.contains({812, 8120}));
+}
+
+TEST_F(Transcript, WhoAppearedAfterThePlanIsNamedAndNotSignalled) {
+    task_.consent = Consent{{{812, 8120}}, {}, "11111111-2222-3333-4444-555555555555"};
+    begin(Job::Kind::clear);
+    expect_survey(Scene(8).holder(812, 2, 76107).holder(813, 3, 500));
+    expect_signal("TERM", {812}, ended, 20ms);
+    expect_survey(Scene(8).holder(813, 3, 500));
+    expect_finish(Verdict::dirty);
+    ASSERT_EQ(outcome_.spared.size(), 1u);
+    EXPECT_EQ(outcome_.spared[0].code, "new-since-plan");
+}
+
+TEST_F(Transcript, ABystandersJobIsLeftAloneAndNobodyWaitsForIt) {
+    begin(Job::Kind::clear);
+    expect_survey(Scene(8).holder(812, 2, 76107).in_cgroup(812, "/slurm/uid_1000/job_4242/step_0"));
+    expect_finish(Verdict::dirty);
+    EXPECT_TRUE(outcome_.signals.empty());
+    ASSERT_EQ(outcome_.spared.size(), 1u);
+    EXPECT_EQ(outcome_.spared[0].code, "scheduled-job");
+}
+
+TEST_F(Transcript, ADeadOnesMemoryIsFreedByKillingWhoInheritedItsDescriptors) {
+    begin(Job::Kind::clear);
+    expect_survey(Scene(8).ghost(700, 2, 76107).opener(812));
+    expect_signal("TERM", {812}, ended, 20ms);
+    expect_survey(Scene(8));
+    expect_survey(Scene(8), 2070ms);
+    expect_finish(Verdict::clean);
+}
+
+TEST_F(Transcript, AnUnkillableProcessIsNamedWithWhatToDo) {
+    begin(Job::Kind::clear, "by-holder");
+    expect_survey(Scene(8).holder(812, 2, 76107));
+    expect_signal("TERM", {812}, alive, 10s);
+    expect_survey(Scene(8).holder(812, 2, 76107).state(812, 'D'));
+    expect_signal("KILL", {812}, alive, 30s);
+    for (Move move = next(); std::holds_alternative<TakeSurvey>(move); move = next()) {
+        now_ = std::max(now_, std::get<TakeSurvey>(move).not_before);
+        sequence_->surveyed(Scene(8).holder(812, 2, 76107).state(812, 'D').evidence(), now_, now_);
+        ASSERT_LT(now_ - start_, 120s) << "the wait has no end";
+    }
+    expect_finish(Verdict::dirty);
+    EXPECT_TRUE(has_finding("unkillable", "812"));
+}
+
+TEST_F(Transcript, AVerifyThatNeverTurnsCleanEndsWithItsTime) {
+    begin(Job::Kind::clear);
+    expect_survey(Scene(8).holder(812, 2, 76107));
+    expect_signal("TERM", {812}, ended, 20ms);
+    int surveys = 0;
+    for (Move move = next(); std::holds_alternative<TakeSurvey>(move); move = next()) {
+        now_ = std::max(now_, std::get<TakeSurvey>(move).not_before);
+        sequence_->surveyed(Scene(8).used(2, 76107).evidence(), now_, now_);
+        ASSERT_LT(++surveys, 100) << "polls too often or for ever";
+    }
+    expect_finish(Verdict::dirty);
+    EXPECT_LT(now_ - start_, 30s);
+}
+
+}  // namespace
+}  // namespace cleanslate::agentless
