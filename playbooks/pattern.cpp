@@ -34,7 +34,8 @@ bool matches_any_word(const Search& found_in) {
 }  // namespace
 
 Result<Pattern> Pattern::compile(std::string_view text) {
-    if (text.empty()) return fail("playbook", "an empty pattern would match every process", "write what to match");
+    if (text.empty())
+        return fail("playbook", "an empty pattern would match every process", "write what to match");
     if (auto sound = check_outline(text); !sound) return std::unexpected(sound.error());
     auto compiled = std::make_shared<Compiled>();
     const std::string copy(text);
@@ -50,8 +51,7 @@ Result<Pattern> Pattern::compile(std::string_view text) {
     Pattern pattern(std::move(compiled));
     const auto search = [&](std::string_view subject) { return pattern.found_in(subject); };
     if (search("") || search("/") || matches_any_word(search))
-        return fail("playbook",
-                    fmt::format("'{}' would match every process", ellipsize(printable(text), 60)),
+        return fail("playbook", fmt::format("'{}' would match every process", ellipsize(printable(text), 60)),
                     "name a part that only the processes meant have, such as 'sglang[.]launch_server'");
     return pattern;
 }

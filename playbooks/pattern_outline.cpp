@@ -37,26 +37,40 @@ class Outline {
     };
 
     std::unexpected<Error> refuse(std::string_view what, std::string remedy) const {
-        return fail("playbook",
-                    fmt::format("pattern '{}', character {}: {}", ellipsize(printable(text_), 60), at_ + 1, what),
-                    std::move(remedy));
+        return fail(
+            "playbook",
+            fmt::format("pattern '{}', character {}: {}", ellipsize(printable(text_), 60), at_ + 1, what),
+            std::move(remedy));
     }
 
     Status next() {
         const char c = text_[at_];
         switch (c) {
-            case '\\': return escape();
-            case '[': return bracket();
-            case '(': return open();
-            case ')': return close();
-            case '|': groups_.back().last = 0; break;
+            case '\\':
+                return escape();
+            case '[':
+                return bracket();
+            case '(':
+                return open();
+            case ')':
+                return close();
+            case '|':
+                groups_.back().last = 0;
+                break;
             case '^':
-            case '$': groups_.back().last = 0; break;
-            case '*': return repeat(1, 1);
-            case '?': return repeat(1, 1);
-            case '+': return repeat(2, 1);
-            case '{': return interval();
-            default: return atom(1);
+            case '$':
+                groups_.back().last = 0;
+                break;
+            case '*':
+                return repeat(1, 1);
+            case '?':
+                return repeat(1, 1);
+            case '+':
+                return repeat(2, 1);
+            case '{':
+                return interval();
+            default:
+                return atom(1);
         }
         ++at_;
         return {};
@@ -115,7 +129,8 @@ class Outline {
     Status interval() {
         const std::size_t end = text_.find('}', at_);
         const auto wrong = [&] {
-            return refuse("not a repetition", "write {2}, {2,} or {2,4} (at most 255), or \\{ for the character");
+            return refuse("not a repetition",
+                          "write {2}, {2,} or {2,4} (at most 255), or \\{ for the character");
         };
         if (end == std::string_view::npos) return wrong();
         const auto bounds = split(text_.substr(at_ + 1, end - at_ - 1), ',');
@@ -137,7 +152,8 @@ class Outline {
         if (at_ + 1 >= text_.size()) return refuse("a backslash at the end", "write \\\\ for the character");
         const char c = text_[at_ + 1];
         if (c == 'd') return refuse("\\d is Perl's, not POSIX's", "write [0-9]");
-        if (is_digit(c)) return refuse("back-references are not supported", "write the text itself, or two steps");
+        if (is_digit(c))
+            return refuse("back-references are not supported", "write the text itself, or two steps");
         constexpr std::string_view anchors = "bB<>`'";  // GNU: they match a place, no character
         constexpr std::string_view classes = "wWsS";
         if (anchors.find(c) != std::string_view::npos) {
@@ -146,7 +162,8 @@ class Outline {
             return {};
         }
         if (is_letter(c) && classes.find(c) == std::string_view::npos)
-            return refuse(fmt::format("\\{} means nothing in POSIX", c), fmt::format("write {} without \\", c));
+            return refuse(fmt::format("\\{} means nothing in POSIX", c),
+                          fmt::format("write {} without \\", c));
         return atom(2);
     }
 

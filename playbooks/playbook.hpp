@@ -13,14 +13,15 @@
 
 namespace cleanslate::playbooks {
 
-// Which processes a step means. All given keys must hold. A match without a key is refused by the reader.
+// Which processes a step means. All given keys must hold. A match without a key is refused by the reader, and so is a
+// pattern that would match everything: compile them with Pattern (playbooks/pattern.hpp).
 struct Match {
     std::optional<std::string> cmdline;  // POSIX extended regex, searched in the arguments joined by blanks (pkill -f)
     std::optional<std::string> name;     // POSIX extended regex, searched in comm (pkill)
     std::optional<std::string> exe;      // POSIX extended regex, searched in the executable's path
     std::optional<int> pid;
     bool holding_gpu = false;            // `holding: gpu`: holders and openers
-    bool tree = false;                   // the targets' launchers too: see docs/killing in the design
+    bool tree = false;                   // the targets' launchers too: see docs/playbook-format.md
     bool needs_all_processes() const { return cmdline || name || exe || pid; }
 };
 
@@ -28,18 +29,19 @@ struct SignalStep {
     int signal = 15;           // TERM, KILL, INT, HUP, QUIT, USR1, USR2
     std::string signal_name;   // without SIG
     Match match;
-    Milliseconds wait{10'000};  // an upper bound: the step ends the moment its targets are gone
+    // An upper bound: the step ends the moment its targets are gone. 0 s to 1 h; the reader's default for KILL is 30 s.
+    Milliseconds wait{10'000};
 };
 
 struct RunStep {
     std::string command;       // handed to /bin/sh on the host
-    Milliseconds timeout{60'000};
-    int expect_status = 0;
+    Milliseconds timeout{60'000};  // 1 s to 24 h
+    int expect_status = 0;         // 0 to 255
 };
 
 struct VerifyStep {
     std::optional<Mebibytes> max_used;  // absent: the host's own limit
-    Milliseconds within{10'000};        // keep looking until clean, at most so long
+    Milliseconds within{10'000};        // keep looking until clean, at most so long; 0 s to 1 h
 };
 
 using Action = std::variant<SignalStep, RunStep, VerifyStep>;
@@ -68,7 +70,8 @@ struct Playbook {
 using Settings = std::map<std::string, std::string>;  // --set NAME=VALUE
 
 // Reads one playbook. `file` stands in messages; errors have kind "playbook", name file:line:column and say what
-// would be right. A setting that no param names, and a param without value or default, are errors too.
+// would be right. A setting that no param names, and a param without value or default, are errors too. What comes back
+// has its params filled in: no ${NAME} is left.
 Result<Playbook> parse_playbook(std::string_view yaml, std::string_view file, const Settings& settings = {});
 
 struct BuiltIn {

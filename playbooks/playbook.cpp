@@ -1,0 +1,139 @@
+#include "playbooks/playbook.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.hpp"
+#include "playbooks/params.hpp"
+#include "playbooks/reader.hpp"
+#include "playbooks/steps.hpp"
+
+namespace cleanslate::playbooks {
+namespace {
+
+// "/etc/cleanslate/night.yaml" -> "night".
+std::string stem(std::string_view file) {
+    const auto slash = file.rfind('/');
+    if (slash != std::string_view::npos) file.remove_prefix(slash + 1);
+    for (const std::string_view end : {".yaml", ".yml"})
+        if (file.size() > end.size() && file.ends_with(end)) file.remove_suffix(end.size());
+    return printable(file);
+}
+
+// Text of the head, which params do not reach: they are not read yet.
+Result<std::string> head_text(const yaml::Node& node, std::string_view file, std::string_view what) {
+    if (!node.tag.empty()) return refuse_at(file, node.mark, "tags are not used here", "leave the ! out");
+    auto text = yaml::as_text(node, file, what);
+    if (!text) return from_yaml(text.error());
+    return std::string(trim(*text));
+}
+
+Status read_head(const yaml::Node& root, std::string_view file, Playbook& playbook) {
+    if (const yaml::Node* version = root.find("version")) {
+        auto number = yaml::as_integer(*version, file, "version");
+        if (!number) return from_yaml(number.error());
+        if (*number != 1)
+            return refuse_at(file, version->mark, fmt::format("`version` is {}", *number),
+                             "write `version: 1`, or leave it out: this program reads no other");
+    }
+    playbook.name = stem(file);
+    if (const yaml::Node* name = root.find("name")) {
+        if (auto read = keep(playbook.name, head_text(*name, file, "name")); !read) return read;
+        if (playbook.name.empty() || playbook.name != printable(playbook.name) || playbook.name.size() > 100)
+            return refuse_at(file, name->mark, "`name` is not one short line of text",
+                             "write one word or a few");
+    }
+    if (const yaml::Node* about = root.find("description"))
+        if (auto read = keep(playbook.description, head_text(*about, file, "description")); !read)
+            return read;
+    return {};
+}
+
+// One name of an executable, a script or a unit. What could never match is refused: it would protect nothing.
+Status check_protected(const Reader& in, const yaml::Node& node, const std::string& entry) {
+    if (entry.empty() || entry != printable(entry) || entry.size() > 255 || trim(entry) != entry)
+        return in.refuse(node, "this entry of `protect` is no name",
+                         "write an executable's name, such as dcgm-exporter");
+    if (entry.find('/') != std::string::npos)
+        return in.refuse(
+            node, fmt::format("`{}` in `protect` is a path", ellipsize(entry, 60)),
+            fmt::format("write the file's own name: {}", ellipsize(entry.substr(entry.rfind('/') + 1), 60)));
+    if (entry.find_first_of("*?[") != std::string::npos)
+        return in.refuse(node, fmt::format("`{}` in `protect` is a pattern", ellipsize(entry, 60)),
+                         "write whole names, one entry each");
+    return {};
+}
+
+Status read_protect(const Reader& in, const yaml::Node& node, std::vector<std::string>& protect) {
+    if (node.is_null()) return {};
+    if (!node.is_sequence() || !node.tag.empty())
+        return in.refuse(node, fmt::format("`protect` is a list, and here is {}", yaml::describe(node)),
+                         "write `protect: [NAME, NAME]`");
+    for (const auto& item : node.items) {
+        auto entry = in.text(item, "an entry of `protect`");
+        if (!entry) return std::unexpected(entry.error());
+        if (auto sound = check_protected(in, item, *entry); !sound) return sound;
+        if (std::find(protect.begin(), protect.end(), *entry) == protect.end()) protect.push_back(*entry);
+    }
+    return {};
+}
+
+Result<Playbook> read_playbook(const yaml::Node& root, std::string_view file, const Settings& settings) {
+    Playbook playbook;
+    if (root.is_null())
+        return refuse_at(file, {1, 1}, "an empty playbook",
+                         "write at least `steps:`, or copy a built-in playbook");
+    static const std::vector<std::string> keys{"version", "name",    "description",
+                                               "params",  "protect", "steps"};
+    if (auto known = check_keys(root, file, "a playbook", keys); !known)
+        return std::unexpected(known.error());
+    if (auto head = read_head(root, file, playbook); !head) return std::unexpected(head.error());
+
+    std::vector<Declared> params;
+    if (const yaml::Node* node = root.find("params"))
+        if (auto read = keep(params, read_params(*node, file)); !read) return std::unexpected(read.error());
+    const auto values = Values::make(params, settings, file);
+    if (!values) return std::unexpected(values.error());
+    const Reader in(file, *values);
+
+    if (const yaml::Node* node = root.find("protect"))
+        if (auto read = read_protect(in, *node, playbook.protect); !read)
+            return std::unexpected(read.error());
+    const yaml::Node* steps = root.find("steps");
+    if (steps == nullptr)
+        return in.refuse(root, "a playbook without `steps`", "write `steps:` and at least one step");
+    if (auto read = keep(playbook.steps, read_steps(in, *steps)); !read) return std::unexpected(read.error());
+
+    if (const Declared* idle = values->unused(params))
+        return refuse_at(
+            file, idle->mark, fmt::format("param `{}` is used by no step", idle->param.name),
+            fmt::format("write ${{{}}} where its value belongs, or take it out", idle->param.name));
+    for (auto& declared : params) playbook.params.push_back(std::move(declared.param));
+    return playbook;
+}
+
+}  // namespace
+
+bool Playbook::needs_all_processes() const {
+    return std::any_of(steps.begin(), steps.end(), [](const Step& step) {
+        const auto* signal = std::get_if<SignalStep>(&step.action);
+        return signal != nullptr && signal->match.needs_all_processes();
+    });
+}
+
+Result<Playbook> parse_playbook(std::string_view yaml, std::string_view file, const Settings& settings) {
+    const auto in_playbook = [](Error error) {
+        return std::unexpected(in_phase(std::move(error), "playbook"));
+    };
+    if (yaml.size() > max_playbook_bytes)
+        return in_playbook(refuse_at(file, {1, 1}, "more than 1 MiB", "a playbook is a short text").error());
+    auto root = yaml::parse(yaml, file);
+    if (!root) return in_playbook(from_yaml(root.error()).error());
+    auto playbook = read_playbook(*root, file, settings);
+    if (!playbook) return in_playbook(playbook.error());
+    return playbook;
+}
+
+}  // namespace cleanslate::playbooks
