@@ -1,6 +1,6 @@
 #pragma once
-// Reads what nvidia-smi prints (facts: docs/nvidia-smi.md). Bounded in memory, never throws, never guesses: what is
-// not a plain value leaves its field absent and the line's text in the messages.
+// Reads what nvidia-smi prints (facts: docs/nvidia-smi.md). Bounded in memory, never throws, never guesses:
+// what is not a plain value leaves its field absent and the line's text in the messages.
 
 #include <string>
 #include <string_view>
@@ -10,34 +10,35 @@
 
 namespace cleanslate::agentless {
 
-// The query that stands alone: every binary since driver 410 knows these fields; free text last, because the CSV has
-// no quoting.
+// The query that stands alone: every binary since driver 410 knows these fields; free text last, because the
+// CSV has no quoting.
 inline constexpr std::string_view core_columns =
     "index,uuid,pci.bus_id,memory.used,memory.total,temperature.gpu,pstate,name";
 inline constexpr std::string_view app_columns = "pid,gpu_uuid,used_gpu_memory,process_name";
 
 struct GpuTable {
-    std::vector<std::string> columns;    // in force: from the header, else as asked
+    std::vector<std::string> columns;  // in force: from the header, else as asked
     std::vector<GpuRow> rows;
-    std::vector<DriverMessage> messages; // every line that is no row, classified; at most 256, the rest counted
+    std::vector<DriverMessage>
+        messages;  // every line that is no row, classified; at most 256, the rest counted
     std::size_t lines_dropped = 0;
-    bool health_shown = false;           // temperature.gpu and pstate are among the columns
-    std::vector<std::string> problems;   // wrong column count, fused first row, truncated last row, ...
+    bool health_shown = false;          // temperature.gpu and pstate are among the columns
+    std::vector<std::string> problems;  // wrong column count, fused first row, truncated last row, ...
 };
 
 struct TableOptions {
-    std::vector<std::string> columns;    // empty: from the header; else two columns are index,memory.used and eight
-                                         // the core query
-    bool repair_fused = false;           // `parse` only: take a pid that was printed before it off the first row,
-                                         // if that leaves exactly the index that is missing
-    std::optional<int> expected;         // count, for the repair
+    std::vector<std::string> columns;  // empty: from the header; else two columns are index,memory.used and
+                                       // eight the core query
+    bool repair_fused = false;    // `parse` only: take a pid that was printed before it off the first row,
+                                  // if that leaves exactly the index that is missing
+    std::optional<int> expected;  // count, for the repair
 };
 
 GpuTable read_gpu_table(std::string_view out, const TableOptions& options);
 
 struct AppTable {
     std::vector<ComputeApp> apps;
-    std::vector<std::string> problems;   // lines that are no row
+    std::vector<std::string> problems;  // lines that are no row
 };
 AppTable read_app_table(std::string_view out);
 
@@ -47,7 +48,8 @@ DriverMessage classify_line(std::string_view line);
 // The finding code for nvidia-smi's exit status: "driver-not-loaded" for 9, ...; empty for 0.
 std::string_view code_for_status(int exit_status);
 
-// Bus ids as one spelling: lower case, 8-digit domain ("0000:0B:00.0" -> "00000000:0b:00.0"); empty where it is none.
+// Bus ids as one spelling: lower case, 8-digit domain ("0000:0B:00.0" -> "00000000:0b:00.0"); empty where it
+// is none.
 std::string normal_bus_id(std::string_view text);
 
 }  // namespace cleanslate::agentless

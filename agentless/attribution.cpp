@@ -1,0 +1,174 @@
+#include "agentless/attribution.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "agentless/nvidia_smi_cells.hpp"
+#include "agentless/supervisor.hpp"
+#include "base/text.hpp"
+
+namespace cleanslate::agentless {
+namespace {
+
+std::optional<std::string> command_of(const Process& process, bool raw) {
+    if (!process.argv) return std::nullopt;
+    if (process.argv->empty()) return "[" + printable(process.comm) + "]";
+    if (!raw) return masked_command(*process.argv);
+    std::string joined;
+    for (const auto& argument : *process.argv) joined += (joined.empty() ? "" : " ") + argument;
+    return printable(joined);
+}
+
+std::optional<std::string> unit_of(const Process& process) {
+    if (!process.cgroup) return std::nullopt;
+    const auto supervisor = supervisor_of(*process.cgroup);
+    if (supervisor.kind == SupervisorKind::none || supervisor.kind == SupervisorKind::login_session)
+        return std::nullopt;
+    return printable(supervisor.name);
+}
+
+Holder holder_of(const Process& process, const Evidence& evidence, const Expectations& expectations) {
+    Holder holder;
+    holder.key = process.key;
+    if (!process.user.empty())
+        holder.user = printable(process.user);
+    else if (process.uid)
+        holder.user = fmt::format("uid {}", *process.uid);
+    if (process.exe) holder.exe = printable(*process.exe);
+    holder.command = command_of(process, expectations.raw_commands);
+    holder.state = process.state;
+    if (const auto rule = protected_by(process, evidence, expectations.protection)) {
+        holder.is_protected = true;
+        holder.protected_by = printable(*rule);
+    }
+    holder.unit = unit_of(process);
+    holder.age_s = process.age_s;
+    return holder;
+}
+
+Holder holder_of(const Witness& seen, const Evidence& evidence, const Expectations& expectations) {
+    Holder holder;
+    if (seen.process != nullptr)
+        holder = holder_of(*seen.process, evidence, expectations);
+    else
+        holder.key.pid = seen.app->pid.value_or(0);
+    holder.used = seen.app->used;
+    holder.ghost = seen.ghost;
+    holder.foreign_pid = seen.foreign;
+    return holder;
+}
+
+// The slot that a compute-apps uuid means; where it is not one of theirs, the only slot whose uuid is not
+// known.
+std::optional<std::size_t> slot_of(const std::string& uuid, const std::vector<Slot>& slots) {
+    std::vector<std::size_t> nameless;
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+        if (!uuid.empty() && slots[i].uuid == uuid) return i;
+        if (slots[i].uuid.empty()) nameless.push_back(i);
+    }
+    if (nameless.size() == 1) return nameless.front();
+    return std::nullopt;
+}
+
+// A process is listed once for each MIG instance that it uses: one holder of the GPU, with the sum.
+void add_holder(std::vector<Holder>& holders, Holder holder) {
+    const auto same = std::ranges::find_if(holders, [&](const Holder& there) {
+        return there.key == holder.key && there.ghost == holder.ghost &&
+               there.foreign_pid == holder.foreign_pid;
+    });
+    if (same == holders.end()) {
+        holders.push_back(std::move(holder));
+        return;
+    }
+    if (same->used && holder.used)
+        *same->used += *holder.used;
+    else
+        same->used.reset();
+}
+
+bool has_minor(const Process& process, std::optional<int> minor) {
+    if (!minor) return !process.open_minors.empty() || !process.mapped_minors.empty();
+    return std::ranges::find(process.open_minors, *minor) != process.open_minors.end() ||
+           std::ranges::find(process.mapped_minors, *minor) != process.mapped_minors.end();
+}
+
+void add_heirs(const Slot& slot, const Evidence& evidence, const Expectations& expectations,
+               std::vector<Holder>& holders) {
+    const auto* gpu = driver_gpu_of(slot, evidence);
+    for (const auto* process : heirs(gpu == nullptr ? std::nullopt : gpu->minor, evidence)) {
+        auto holder = holder_of(*process, evidence, expectations);
+        holder.inherited = true;
+        holders.push_back(std::move(holder));
+    }
+}
+
+}  // namespace
+
+Witness witness(const ComputeApp& app, const Evidence& evidence) {
+    Witness seen;
+    seen.app = &app;
+    if (!app.pid) return seen;
+    seen.process = evidence.find(*app.pid);
+    if (seen.process != nullptr) {
+        const auto& p = *seen.process;
+        const bool zombie = p.state == 'Z' || p.state == 'X';
+        const bool readable = p.fds_readable && p.maps_readable;
+        const bool named_dead = lowered(app.name) == "[not found]";
+        const bool elsewhere = !p.opens_device() && (readable || named_dead);
+        if (zombie || !elsewhere) return seen;
+        // This pid is another process: the listed one is dead and its pid was taken again, or lives in
+        // another namespace.
+        seen.process = nullptr;
+    }
+    seen.foreign = evidence.proc_hides_others;
+    seen.ghost = !seen.foreign;
+    return seen;
+}
+
+std::vector<const Process*> heirs(std::optional<int> minor, const Evidence& evidence) {
+    std::set<Pid> listed;
+    for (const auto& app : evidence.apps)
+        if (const auto seen = witness(app, evidence); seen.process != nullptr)
+            listed.insert(seen.process->key.pid);
+    std::vector<const Process*> found;
+    for (const auto& process : evidence.processes) {
+        const bool alive = process.state != 'Z' && process.state != 'X' && !process.kernel_thread;
+        if (alive && !listed.contains(process.key.pid) && has_minor(process, minor))
+            found.push_back(&process);
+    }
+    return found;
+}
+
+Attribution attribute(const Evidence& evidence, const Expectations& expectations,
+                      const std::vector<Slot>& slots, Findings& findings) {
+    Attribution result;
+    result.of_slot.resize(slots.size());
+    std::set<Pid> holding;
+    std::set<std::size_t> bereaved;  // slots with a dead one listed
+    for (const auto& app : evidence.apps) {
+        const auto seen = witness(app, evidence);
+        if (seen.process != nullptr) holding.insert(seen.process->key.pid);
+        const auto slot = slot_of(app.uuid, slots);
+        if (!slot)
+            findings.add(
+                finding("holder-not-placed",
+                        fmt::format("{} on {}", app.pid ? fmt::format("pid {}", *app.pid) : "a process",
+                                    app.uuid.empty() ? "a GPU without a readable uuid" : app.uuid)));
+        if (slot) add_holder(result.of_slot[*slot], holder_of(seen, evidence, expectations));
+        if (slot && seen.dead()) bereaved.insert(*slot);
+    }
+    for (const auto slot : bereaved) {
+        const auto before = result.of_slot[slot].size();
+        add_heirs(slots[slot], evidence, expectations, result.of_slot[slot]);
+        for (auto i = before; i < result.of_slot[slot].size(); ++i)
+            holding.insert(result.of_slot[slot][i].key.pid);
+    }
+    for (const auto& process : evidence.processes)
+        if (process.opens_device() && !holding.contains(process.key.pid))
+            result.openers.push_back(holder_of(process, evidence, expectations));
+    return result;
+}
+
+}  // namespace cleanslate::agentless

@@ -1,0 +1,168 @@
+#include "agentless/nvidia_smi_cells.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "agentless/nvidia_smi.hpp"
+#include "base/text.hpp"
+
+namespace cleanslate::agentless {
+namespace {
+
+constexpr std::int64_t most_mebibytes = std::int64_t{1} << 40;
+constexpr std::uint64_t last_index = 1023;
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+bool is_hex(char c) { return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
+
+std::size_t hex_run(std::string_view text, std::size_t from) {
+    std::size_t end = from;
+    while (end < text.size() && is_hex(text[end])) ++end;
+    return end - from;
+}
+
+// ":bus:device.function" at `at`, two hex digits, two, one: its length, or 0.
+std::size_t bus_tail(std::string_view text, std::size_t at) {
+    constexpr std::size_t length = 8;
+    if (text.size() - at < length) return 0;
+    const auto t = text.substr(at, length);
+    const bool shape = t[0] == ':' && is_hex(t[1]) && is_hex(t[2]) && t[3] == ':' && is_hex(t[4]) &&
+                       is_hex(t[5]) && t[6] == '.' && is_hex(t[7]);
+    return shape ? length : 0;
+}
+
+constexpr std::array<std::pair<std::string_view, std::string_view>, 6> column_aliases{{
+    {"gpu_uuid", "uuid"},
+    {"gpu_bus_id", "pci.bus_id"},
+    {"gpu_name", "name"},
+    {"used_memory", "used_gpu_memory"},
+    {"memory_used", "memory.used"},
+    {"process_name", "process_name"},
+}};
+
+constexpr std::array<std::string_view, 13> known_columns{
+    "index", "uuid", "pci.bus_id",      "memory.used",  "memory.total",   "temperature.gpu",    "pstate",
+    "name",  "pid",  "used_gpu_memory", "process_name", "driver_version", "gpu_recovery_action"};
+
+}  // namespace
+
+CellReading read_cell(std::string_view cell) {
+    // No failure text is longer; a long cell (a process name, noise) is not copied.
+    if (cell.size() > 128) return {};
+    const std::string low = lowered(trim(cell));
+    const auto has = [&](std::string_view part) { return low.find(part) != std::string::npos; };
+    if (has("requires reset")) return {CellKind::sick, "gpu-requires-reset"};
+    if (has("is lost")) return {CellKind::sick, "gpu-lost"};
+    if (has("off the bus")) return {CellKind::sick, "gpu-lost"};
+    if (has("unknown error")) return {CellKind::sick, "gpu-unknown-error"};
+    if (low == "err!" || low == "[err!]") return {CellKind::sick, "gpu-unknown-error"};
+    if (has("insufficient permissions")) return {CellKind::refused, "permission-refused"};
+    if (low == "n/a" || low == "[n/a]" || low == "not supported" || low == "[not supported]" ||
+        low == "[requested functionality has been deprecated]" || low == "[function not found]")
+        return {CellKind::not_supported, {}};
+    if (low.empty() || low.front() == '[') return {CellKind::other_failure, {}};
+    return {};
+}
+
+std::optional<Mebibytes> read_mebibytes(std::string_view cell) {
+    constexpr std::string_view unit = " MiB";
+    if (cell.ends_with(unit)) cell.remove_suffix(unit.size());
+    const auto number = parse_number(cell);
+    if (!number || *number > static_cast<std::uint64_t>(most_mebibytes)) return std::nullopt;
+    return Mebibytes{static_cast<std::int64_t>(*number)};
+}
+
+std::optional<int> read_index(std::string_view cell) {
+    if (cell.size() > 1 && cell.front() == '0') return std::nullopt;
+    const auto number = parse_number(cell);
+    if (!number || *number > last_index) return std::nullopt;
+    return static_cast<int>(*number);
+}
+
+bool is_uuid(std::string_view cell) {
+    if (!cell.starts_with("GPU-") && !cell.starts_with("MIG-")) return false;
+    const auto rest = cell.substr(4);
+    return !rest.empty() && rest.size() <= 96 && std::ranges::all_of(rest, [](char c) {
+        return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '/';
+    });
+}
+
+bool is_performance_state(std::string_view cell) {
+    if (cell.size() < 2 || cell.size() > 3 || cell.front() != 'P') return false;
+    const auto number = parse_number(cell.substr(1));
+    return number && *number <= 15;
+}
+
+bool is_pid_list(std::string_view text) {
+    return text.find_first_not_of("0123456789 \t") == std::string_view::npos &&
+           text.find_first_of("0123456789") != std::string_view::npos;
+}
+
+std::string normal_column(std::string_view column) {
+    column = trim(column);
+    if (const auto unit = column.find(" ["); unit != std::string_view::npos) column = column.substr(0, unit);
+    if (column.size() > 64) column = column.substr(0, 64);
+    std::string low = lowered(column);
+    for (const auto& [alias, normal] : column_aliases)
+        if (low == alias) return std::string(normal);
+    return low;
+}
+
+bool is_known_column(std::string_view normal) {
+    return std::ranges::find(known_columns, normal) != known_columns.end();
+}
+
+std::string lowered(std::string_view text) {
+    std::string low(text);
+    for (char& c : low)
+        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    return low;
+}
+
+std::string single_blanks(std::string_view text) {
+    std::string single;
+    for (const char c : trim(text)) {
+        const bool blank = c == ' ' || c == '\t';
+        if (!blank)
+            single += c;
+        else if (!single.ends_with(' '))
+            single += ' ';
+    }
+    return single;
+}
+
+std::string normal_bus_id(std::string_view text) {
+    const auto domain = hex_run(text, 0);
+    if (domain < 4 || domain > 8) return {};
+    if (bus_tail(text, domain) == 0 || text.size() != domain + 8) return {};
+    return std::string(8 - domain, '0') + lowered(text);
+}
+
+std::string find_bus_id(std::string_view text) {
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        const auto domain = hex_run(text, at);
+        if (domain == 0) continue;
+        if (domain >= 4 && domain <= 8) {
+            if (const auto tail = bus_tail(text, at + domain); tail != 0)
+                return normal_bus_id(text.substr(at, domain + tail));
+        }
+        at += domain;
+    }
+    return {};
+}
+
+std::vector<std::string_view> split_cells(std::string_view line, std::size_t limit) {
+    std::vector<std::string_view> cells;
+    while (cells.size() + 1 < limit) {
+        const auto comma = line.find(',');
+        if (comma == std::string_view::npos) break;
+        cells.push_back(trim(line.substr(0, comma)));
+        line.remove_prefix(comma + 1);
+    }
+    cells.push_back(trim(line));
+    return cells;
+}
+
+}  // namespace cleanslate::agentless

@@ -1,0 +1,125 @@
+#include "agentless/nvidia_smi_row.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "agentless/nvidia_smi.hpp"
+#include "agentless/nvidia_smi_cells.hpp"
+#include "base/text.hpp"
+
+namespace cleanslate::agentless {
+namespace {
+
+bool failed(std::string_view cell) { return read_cell(cell).kind != CellKind::plain; }
+
+bool acceptable(std::string_view column, std::string_view cell) {
+    if (column == "index") return is_pid_list(cell) || failed(cell);
+    if (column == "memory.used") return read_mebibytes(cell).has_value() || failed(cell);
+    if (column == "uuid") return is_uuid(cell) || failed(cell);
+    if (column == "pci.bus_id") return !normal_bus_id(cell).empty() || failed(cell);
+    return true;
+}
+
+void add(GpuRow& row, Trouble trouble, std::string_view code, std::string text) {
+    row.troubles.push_back({trouble, std::string(code), std::move(text), {}});
+}
+
+// Columns beyond the core query that name a sick GPU with a plain value.
+void read_health_column(GpuRow& row, std::string_view column, std::string_view cell) {
+    const std::string low = lowered(cell);
+    const auto shown = bounded(cell);
+    if (column == "gpu_recovery_action" && low != "none")
+        add(row, Trouble::sick, "recovery-action", fmt::format("recovery action {}", shown));
+    const bool no = low == "no" || low == "0";
+    if (column == "remapped_rows.pending" && !no)
+        add(row, Trouble::sick, "row-remap-pending", fmt::format("row remap pending: {}", shown));
+    if (column == "remapped_rows.failure" && !no)
+        add(row, Trouble::sick, "row-remap-failed", fmt::format("row remap failed: {}", shown));
+}
+
+void read_index_cell(GpuRow& row, std::string_view cell) {
+    row.index = read_index(cell);
+    if (!row.index && is_pid_list(cell))
+        add(row, Trouble::unreadable, "row-fused",
+            fmt::format("no GPU index: {}", ellipsize(bounded(cell), 60)));
+}
+
+// A used memory cell that is a failure text is judged from the cell itself.
+void read_used_cell(GpuRow& row, std::string_view cell, bool may_be_cut) {
+    row.used = read_mebibytes(cell);
+    if (!row.used || !may_be_cut || cell.ends_with("MiB")) return;
+    row.used.reset();
+    add(row, Trouble::unreadable, "row-truncated",
+        fmt::format("the output ends at {} without a newline: the number may go on", cell));
+}
+
+// Whether the cell leaves nothing open about health: a plain value, or no column of health at all.
+bool read_health_cell(GpuRow& row, std::string_view column, std::string_view cell) {
+    if (column != "temperature.gpu" && column != "pstate") return true;
+    const bool value = column == "pstate" ? is_performance_state(cell) : parse_number(cell).has_value();
+    const auto kind = read_cell(cell).kind;
+    if (!value && (kind == CellKind::plain || kind == CellKind::other_failure))
+        add(row, Trouble::unreadable, "health-unreadable", fmt::format("{} is {}", column, bounded(cell)));
+    return value;
+}
+
+void read_column(GpuRow& row, std::string_view column, std::string_view cell, bool may_be_cut) {
+    if (column == "index")
+        read_index_cell(row, cell);
+    else if (column == "memory.used")
+        read_used_cell(row, cell, may_be_cut);
+    else if (column == "memory.total")
+        row.total = read_mebibytes(cell);
+    else if (column == "uuid")
+        row.uuid = is_uuid(cell) ? std::string(cell) : std::string();
+    else if (column == "pci.bus_id")
+        row.bus_id = normal_bus_id(cell);
+    else if (column == "name" && !failed(cell))
+        row.name = bounded(cell);
+    else if (!failed(cell))
+        read_health_column(row, column, cell);
+}
+
+}  // namespace
+
+const std::vector<std::vector<std::string>>& default_columns() {
+    static const std::vector<std::vector<std::string>> columns = [] {
+        std::vector<std::vector<std::string>> both{{"index", "memory.used"}, {}};
+        for (const auto column : split(core_columns, ',')) both[1].emplace_back(column);
+        return both;
+    }();
+    return columns;
+}
+
+std::vector<std::string_view> fit_cells(std::string_view line, const std::vector<std::string>& columns) {
+    const bool text_last = !columns.empty() && columns.back() == "name";
+    // One more than there are columns shows a surplus without splitting all of it.
+    auto cells = split_cells(line, columns.size() + (text_last ? 0 : 1));
+    if (cells.size() != columns.size()) return {};
+    for (std::size_t i = 0; i < cells.size(); ++i)
+        if (!acceptable(columns[i], cells[i])) return {};
+    return cells;
+}
+
+GpuRow read_row(const std::vector<std::string_view>& cells, const std::vector<std::string>& columns,
+                bool terminated) {
+    GpuRow row;
+    std::vector<std::string_view> read;  // a column asked for twice is read once
+    bool health = true;
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+        row.cells.push_back(bounded(cells[i]));
+        if (std::ranges::find(read, columns[i]) != read.end()) continue;
+        read.push_back(columns[i]);
+        read_column(row, columns[i], cells[i], !terminated && i + 1 == cells.size());
+        health = read_health_cell(row, columns[i], cells[i]) && health;
+    }
+    const auto asked = [&](std::string_view column) { return std::ranges::find(read, column) != read.end(); };
+    if (!health || !asked("temperature.gpu") || !asked("pstate"))
+        add(row, Trouble::none, "health-not-shown", "temperature.gpu and pstate were not shown");
+    return row;
+}
+
+std::string bounded(std::string_view cell) { return std::string(cell.substr(0, 256)); }
+
+}  // namespace cleanslate::agentless

@@ -1,0 +1,38 @@
+#pragma once
+// Which GPU a row or a message of the driver is about: by index, uuid or bus id, else by elimination.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agentless/evidence.hpp"
+
+namespace cleanslate::agentless {
+
+// One GPU, as far as the evidence tells it from the others. Points into the evidence.
+struct Slot {
+    const GpuRow* row = nullptr;  // null: expected, and no row is of it
+    std::optional<int> index;     // of the row, else by elimination
+    std::string uuid;             // of the row, else of the kernel's driver; empty where unknown
+    std::string bus_id;
+    std::vector<const DriverMessage*> named;  // messages that say it is sick
+    bool repeated = false;                    // another row has its index, uuid or bus id
+    bool unexpected = false;                  // its index is beyond the expected count
+};
+
+struct Placement {
+    std::vector<Slot> slots;                     // rows in their order, then the GPUs without one
+    std::vector<const DriverMessage*> unplaced;  // say of a GPU that it is sick, and not of which of these
+    bool accounted = false;  // every expected GPU has one slot, with a row or known to be sick
+};
+
+// `expected`: how many GPUs there should be; absent: as many as there are rows.
+Placement place(const Evidence& evidence, std::optional<int> expected);
+
+// The driver says so, in a cell, a column or a message.
+bool is_sick(const Slot& slot);
+
+// The kernel's entry of this GPU; null where there is none.
+const DriverGpu* driver_gpu_of(const Slot& slot, const Evidence& evidence);
+
+}  // namespace cleanslate::agentless

@@ -1,0 +1,85 @@
+#include "agentless/query_verdict.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "agentless/nvidia_smi.hpp"
+
+namespace cleanslate::agentless {
+namespace {
+
+// Statuses that are about the whole command, whatever else is the matter with some GPU.
+bool is_about_the_command(int status) {
+    constexpr std::array statuses{2, 4, 9, 12, 13, 18, 124, 126, 127, 137};
+    return std::ranges::find(statuses, status) != statuses.end();
+}
+
+// Sick GPUs are named, every expected one is accounted for, and nothing else was said.
+bool explained_by_sick_gpus(const Evidence& evidence, const Placement& placement, int status) {
+    if (is_about_the_command(status) || !placement.accounted || !placement.unplaced.empty()) return false;
+    if (!std::ranges::any_of(placement.slots, is_sick)) return false;
+    return std::ranges::all_of(evidence.messages, [](const DriverMessage& message) {
+        return message.trouble == Trouble::none || message.trouble == Trouble::sick;
+    });
+}
+
+// Whether the tool came to an end of its own; if not, why.
+bool ran(const ToolResult& tool, std::string_view what, Findings& findings) {
+    if (tool.timed_out)
+        findings.add(finding("driver-hung", fmt::format("{} did not end within its time", what)));
+    else if (tool.missing)
+        findings.add(finding("nvidia-smi-missing", "nvidia-smi was not found or could not be run"));
+    else if (!tool.exit_status)
+        findings.add(finding("nvidia-smi-cut", fmt::format("{} did not run to its end", what)));
+    else
+        return true;
+    return false;
+}
+
+// A status alone is never more than unknown: a code that means more when a message names a GPU is not used
+// for it.
+Finding finding_of_status(int status, std::string_view what) {
+    const std::string text = fmt::format("{} ended with status {}", what, status);
+    auto made = finding(code_for_status(status), text);
+    return made.severity == Severity::unknown ? made : finding("nvidia-smi-failed", text);
+}
+
+}  // namespace
+
+void judge_query(const Evidence& evidence, const Placement& placement, Findings& findings) {
+    constexpr std::string_view what = "the GPU query of nvidia-smi";
+    if (!ran(evidence.gpu_query, what, findings)) return;
+    const int status = *evidence.gpu_query.exit_status;
+    if (status != 0 && !explained_by_sick_gpus(evidence, placement, status))
+        findings.add(finding_of_status(status, what));
+}
+
+void judge_messages(const Evidence& evidence, const Placement& placement, Findings& findings) {
+    for (const auto& message : evidence.messages)
+        if (message.trouble == Trouble::refused || message.trouble == Trouble::unreadable)
+            findings.add(finding(message.code, Severity::unknown, message.text));
+    for (const auto* message : placement.unplaced) findings.add(finding(message->code, message->text));
+}
+
+void judge_apps(const Evidence& evidence, const Placement& placement, Findings& findings) {
+    constexpr std::string_view what = "the compute-apps query of nvidia-smi";
+    // Where the first query came to no end, the second was not asked; the host is unknown already.
+    if (evidence.gpu_query.missing || evidence.gpu_query.timed_out) return;
+    const bool sick = std::ranges::any_of(placement.slots, is_sick);
+    if (!ran(evidence.app_query, what, findings)) return;
+    const int status = *evidence.app_query.exit_status;
+    // A sick GPU makes this query fail as well; its verdict is there already, and what was listed is used.
+    if (status != 0 && (!sick || is_about_the_command(status))) findings.add(finding_of_status(status, what));
+    for (const auto& problem : evidence.app_problems) {
+        const auto message = classify_line(problem);
+        if (message.trouble == Trouble::none || (message.trouble == Trouble::sick && sick)) continue;
+        if (message.trouble == Trouble::sick)
+            findings.add(finding(message.code, message.text));
+        else
+            findings.add(finding("apps-unreadable", message.text));
+    }
+}
+
+}  // namespace cleanslate::agentless
