@@ -1,0 +1,105 @@
+#include "controller/commands.hpp"
+
+#include <fmt/core.h>
+
+#include "base/text.hpp"
+#include "controller/exit_status.hpp"
+#include "controller/json_report.hpp"
+#include "controller/settings.hpp"
+#include "controller/text_report.hpp"
+#include "inventory/node_set.hpp"
+#include "playbooks/playbook.hpp"
+
+namespace cleanslate::controller {
+namespace {
+
+// The output of a command that reports on no host.
+int finish(const Context& context) {
+    const auto written = context.out.finish();
+    if (written) return 0;
+    print_error(written.error());
+    return exit_internal;
+}
+
+int usage(const Error& error) {
+    print_error(error);
+    return exit_usage;
+}
+
+void list_playbooks(Output& out) {
+    for (const auto& built_in : playbooks::built_in_playbooks()) {
+        const auto playbook = playbooks::parse_playbook(built_in.text, built_in.name);
+        const std::string description = playbook ? playbook->description : "";
+        std::string name(built_in.name);
+        for (const std::string& line : wrap(printable(description), 64)) {
+            out.write(fmt::format("{:<14}  {}\n", name, line));
+            name.clear();
+        }
+        if (!name.empty()) out.write(name + "\n");
+    }
+}
+
+}  // namespace
+
+int run_command_line(const Context& context) {
+    switch (context.options.command) {
+        case Command::check:
+        case Command::clear:
+        case Command::run:
+            return sweep_command(context);
+        case Command::hosts:
+            return hosts_command(context);
+        case Command::playbooks:
+            return playbooks_command(context);
+        case Command::parse:
+            return parse_command(context);
+    }
+    return exit_internal;
+}
+
+int hosts_command(const Context& context) {
+    const auto selection = select_hosts(context.options);
+    if (!selection) return usage(selection.error());
+    std::vector<std::string> names;
+    for (const auto& host : selection->hosts) names.push_back(host.name);
+    if (context.options.folded)
+        context.out.write(printable(inventory::fold(names)) + "\n");
+    else
+        for (const std::string& name : names) context.out.write(printable(name) + "\n");
+    return finish(context);
+}
+
+int playbooks_command(const Context& context) {
+    if (context.options.playbook.empty()) {
+        list_playbooks(context.out);
+        return finish(context);
+    }
+    const auto text = playbooks::playbook_text(context.options.playbook);
+    if (!text) return usage(text.error());
+    context.out.write(*text);
+    return finish(context);
+}
+
+void print_error(const Error& error) {
+    fmt::print(stderr, "cleanslate: {}\n", printable_lines(error.message));
+    if (!error.remedy.empty()) fmt::print(stderr, "  -> {}\n", printable_lines(error.remedy));
+}
+
+bool write_report(const Context& context, const Report& report) {
+    const Options& options = context.options;
+    const Sink sink = [&](std::string_view text) { context.out.write(text); };
+    if (options.format == Format::json) {
+        write_json(report, options.raw_commands, sink);
+    } else {
+        TextOptions text;
+        text.columns = context.terminal.out ? context.terminal.out_columns : 80;
+        text.color = use_color(options.color, context.terminal.out, context.environment);
+        text.raw_commands = options.raw_commands;
+        report.is_run() ? write_run_text(report, text, sink) : write_text(report, text, sink);
+    }
+    const auto written = context.out.finish();
+    if (!written) print_error(written.error());
+    return written.has_value();
+}
+
+}  // namespace cleanslate::controller

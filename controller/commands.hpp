@@ -1,0 +1,35 @@
+#pragma once
+// One function a command. Each returns the exit status; none throws on its own account.
+
+#include <string>
+#include <vector>
+
+#include "controller/options.hpp"
+#include "controller/output.hpp"
+#include "controller/report.hpp"
+#include "controller/terminal.hpp"
+
+namespace cleanslate::controller {
+
+struct Context {
+    Options options;
+    Environment environment;
+    std::vector<std::string> arguments;  // as typed, for the audit log
+    Terminal terminal;
+    Output& out;
+};
+
+int sweep_command(const Context& context);  // check, clear, run
+int hosts_command(const Context& context);
+int playbooks_command(const Context& context);
+int parse_command(const Context& context);
+
+int run_command_line(const Context& context);  // whichever it is
+
+// "cleanslate: message" and the remedy, on stderr.
+void print_error(const Error& error);
+
+// In the form that was asked for; false (and a word on stderr) if it could not be written whole.
+bool write_report(const Context& context, const Report& report);
+
+}  // namespace cleanslate::controller

@@ -1,0 +1,59 @@
+#include "controller/exit_status.hpp"
+
+#include <csignal>
+
+namespace cleanslate::controller {
+namespace {
+
+int status_of_hosts(const Report& report) {
+    const Summary summary = summarize(report);
+    if (report.is_run()) {
+        if (summary.asked[static_cast<std::size_t>(Asked::not_asked)] > 0) return 3;
+        return summary.asked[static_cast<std::size_t>(Asked::failed)] > 0 ? 1 : 0;
+    }
+    if (!summary.verdict) return 3;  // no host at all proves nothing
+    switch (*summary.verdict) {
+        case agentless::Verdict::clean:
+            return 0;
+        case agentless::Verdict::dirty:
+        case agentless::Verdict::sick:
+            return 1;
+        case agentless::Verdict::unknown:
+        case agentless::Verdict::unreachable:
+            return 3;
+    }
+    return exit_internal;
+}
+
+}  // namespace
+
+int exit_status(const Report& report, const Ending& ending) {
+    if (ending.write_failed || report.result.audit_failed) return exit_internal;
+    if (ending.stop_signal != 0) return ending.stop_signal == SIGINT ? 130 : 143;
+    if (report.result.interrupted) return 130;
+    if (report.result.deadline_passed || report.result.failure_limit_reached) return 4;
+    return status_of_hosts(report);
+}
+
+std::string_view meaning_of(int exit_status, bool is_run) {
+    switch (exit_status) {
+        case 0:
+            return is_run ? "the command succeeded everywhere" : "every host is proven clean";
+        case 1:
+            return is_run ? "the command failed somewhere" : "some hosts are dirty or sick";
+        case 2:
+            return "usage: nothing was contacted";
+        case 3:
+            return is_run ? "some hosts could not be asked" : "some hosts are unknown or unreachable";
+        case 4:
+            return "stopped by --max-failures or --deadline";
+        case 5:
+            return "a report or audit could not be written, or an internal error";
+        case 130:
+        case 143:
+            return "interrupted";
+    }
+    return "unknown";
+}
+
+}  // namespace cleanslate::controller

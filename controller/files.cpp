@@ -1,0 +1,100 @@
+#include "controller/files.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <system_error>
+
+#include "base/text.hpp"
+
+namespace cleanslate::controller {
+namespace {
+
+Status write_error(const std::string& path, const std::string& what, int error_number) {
+    return fail("write", printable(path) + ": " + what + ": " + reason(error_number));
+}
+
+std::string folder_of(const std::string& path) {
+    const auto slash = path.rfind('/');
+    if (slash == std::string::npos) return ".";
+    return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+// Where a symbolic link leads; the path itself where it is none, or leads nowhere yet.
+std::string resolved(const std::string& path) {
+    char* real = ::realpath(path.c_str(), nullptr);
+    if (real == nullptr) return path;
+    std::string result(real);
+    std::free(real);
+    return result;
+}
+
+mode_t mode_for_new_file(const struct stat* old) {
+    if (old != nullptr) return old->st_mode & 07777;
+    const mode_t mask = ::umask(0);
+    ::umask(mask);
+    return 0644 & ~mask;
+}
+
+}  // namespace
+
+int FileHandle::close() {
+    const int fd = std::exchange(fd_, -1);
+    return fd >= 0 && ::close(fd) != 0 ? errno : 0;
+}
+
+std::string reason(int error_number) { return std::generic_category().message(error_number); }
+
+Status write_all(int fd, std::string_view bytes) {
+    while (!bytes.empty()) {
+        const ssize_t written = ::write(fd, bytes.data(), bytes.size());
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0) return fail("write", reason(errno));
+        if (written == 0) return fail("write", "nothing more could be written");
+        bytes.remove_prefix(static_cast<std::size_t>(written));
+    }
+    return {};
+}
+
+Status make_parents(const std::string& path) {
+    for (std::size_t slash = path.find('/', 1); slash != std::string::npos;
+         slash = path.find('/', slash + 1)) {
+        const std::string folder = path.substr(0, slash);
+        if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
+            const int error_number = errno;
+            struct stat there {};
+            // A parent that may not be written, or is read-only, is no matter as long as it is there.
+            if (::stat(folder.c_str(), &there) == 0 && S_ISDIR(there.st_mode)) continue;
+            return write_error(folder, "cannot make this folder", error_number);
+        }
+    }
+    return {};
+}
+
+Status replace_file(const std::string& path, std::string_view text) {
+    const std::string target = resolved(path);
+    struct stat old {};
+    const bool exists = ::lstat(target.c_str(), &old) == 0;
+    if (exists && !S_ISREG(old.st_mode)) return fail("write", printable(path) + ": not a regular file");
+    std::string name = folder_of(target) + "/.cleanslate.XXXXXX";
+    FileHandle file(::mkostemp(name.data(), O_CLOEXEC));
+    if (!file.valid()) return write_error(path, "cannot be written", errno);
+    const auto give_up = [&](const std::string& what, int error_number) {
+        ::unlink(name.c_str());
+        return write_error(path, what, error_number);
+    };
+    if (const auto written = write_all(file.get(), text); !written) {
+        ::unlink(name.c_str());
+        return std::unexpected(with_context(written.error(), printable(path)));
+    }
+    if (::fchmod(file.get(), mode_for_new_file(exists ? &old : nullptr)) != 0) return give_up("chmod", errno);
+    if (::fsync(file.get()) != 0) return give_up("cannot be made durable", errno);
+    if (const int error_number = file.close(); error_number != 0)
+        return give_up("cannot be closed", error_number);
+    if (::rename(name.c_str(), target.c_str()) != 0) return give_up("cannot be put in place", errno);
+    return {};
+}
+
+}  // namespace cleanslate::controller

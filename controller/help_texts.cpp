@@ -1,0 +1,104 @@
+#include "controller/help_texts.hpp"
+
+#include "agentless/versions.hpp"
+
+namespace cleanslate::controller {
+
+std::string_view program_description() {
+    return "Clears GPU hosts over plain SSH and proves that they are clear. Nothing is installed\n"
+           "on the hosts.";
+}
+
+std::string_view program_footer() {
+    return R"(HOSTS is one of
+  -i INVENTORY [-l LIMIT]     an inventory ($CLEANSLATE_INVENTORY where -i is absent)
+  -H 'root@gpu[01-04]'        hosts outright, without any inventory
+  --local                     this machine, without SSH
+
+Examples:
+  cleanslate check -i fleet.yaml
+  cleanslate clear -H 'root@gpu[01-04]' --dry-run
+
+Exit status: 0 all clean; 1 some dirty or sick; 2 usage, nothing was contacted;
+3 some unknown or unreachable; 4 stopped by --max-failures or --deadline; 5 a report
+or audit could not be written, or an internal error; 130, 143 interrupted.
+`cleanslate COMMAND --help` has every option and its default.)";
+}
+
+std::string_view description_of(Command command) {
+    switch (command) {
+        case Command::check:
+            return "Look only: which GPUs are clean, and who holds the others";
+        case Command::clear:
+            return "End what holds the GPUs, step by step, and prove that they are clean";
+        case Command::run:
+            return "Run one command on every host; identical output is folded";
+        case Command::hosts:
+            return "Print the selected names; nothing is contacted";
+        case Command::playbooks:
+            return "List the built-in playbooks, or print one unchanged";
+        case Command::parse:
+            return "Judge what an nvidia-smi query printed, by the same rules as check";
+    }
+    return "";
+}
+
+std::string_view footer_of(Command command) {
+    switch (command) {
+        case Command::check:
+            return R"(Durations are 500ms, 10s, 5m, 2h; sizes 100MiB, 1GiB; a bare number is refused.
+
+Examples:
+  cleanslate check -i fleet.yaml -l 'rack1,!gpu07'
+  cleanslate check -H 'root@gpu[01-04]' --format json
+
+Exit status: 0 all clean; 1 some dirty or sick; 3 some unknown or unreachable; see
+`cleanslate --help` for the others.)";
+        case Command::clear:
+            return R"(On a terminal the plan is shown first, and nothing is signalled without a yes; the
+wait does not count against --deadline. Durations are 500ms, 10s, 5m, 2h; sizes
+100MiB, 1GiB; a bare number is refused.
+
+Examples:
+  cleanslate clear -i fleet.yaml -l rack1 --dry-run
+  cleanslate clear -H 'root@gpu[01-04]' --yes --clean-hosts clean.txt
+  cleanslate clear -i fleet.yaml -l all -p by-name --set pattern=sglang
+
+Exit status: 0 all clean; 1 some dirty or sick; 3 some unknown or unreachable; see
+`cleanslate --help` for the others.)";
+        case Command::run:
+            return R"(The words after -- are joined by blanks and handed to /bin/sh on each host. On a
+terminal the hosts and the command are shown first, and nothing is run without a yes.
+
+Example:
+  cleanslate run -i fleet.yaml -l 'gpu[01-04]' --yes -- 'uname -r; uptime -p'
+
+Exit status: 0 it succeeded everywhere; 1 it failed somewhere; 3 some hosts could not
+be asked; see `cleanslate --help` for the others.)";
+        case Command::hosts:
+            return R"(Example:
+  cleanslate hosts -i fleet.yaml -l 'rack1,!gpu07' --folded
+
+Exit status: 0; 2 for a broken inventory, or where nothing is selected.)";
+        case Command::playbooks:
+            return R"(Example:
+  cleanslate playbooks clear > mine.yaml    # then: cleanslate clear -p ./mine.yaml ...
+
+Exit status: 0; 2 where there is no such playbook.)";
+        case Command::parse:
+            return R"(The host is named - in the report.
+
+Example:
+  nvidia-smi --query-gpu=index,memory.used --format=csv,noheader |
+    cleanslate parse --expect 8
+
+Exit status: 0 clean; 1 dirty or sick; 3 unknown.)";
+    }
+    return "";
+}
+
+std::string version_text() {
+    return std::string("cleanslate " CLEANSLATE_VERSION "\n") + agentless::ssh_library_versions();
+}
+
+}  // namespace cleanslate::controller

@@ -1,0 +1,32 @@
+#pragma once
+// One host of the text report. Private to the renderers.
+
+#include <string>
+
+#include "controller/page.hpp"
+#include "controller/report.hpp"
+
+namespace cleanslate::controller {
+
+// GPUs, holders, findings with remedies, what was left alone, what was done.
+void write_host_details(Page& page, const agentless::HostOutcome& host, bool raw_commands);
+
+// Finding and remedy, wrapped.
+void write_finding(Page& page, std::size_t indent, const agentless::Finding& finding);
+
+// "connect: connection refused".
+std::string error_text(const Error& error);
+
+// "pid 812 root S, 3h10m, 76107 MiB": who a holder is, without its command line.
+std::string holder_text(const agentless::Holder& holder);
+// Its command line, else its executable, else what can be said instead.
+std::string command_text(const agentless::Holder& holder);
+
+// "TERM to 3 (all ended), KILL to 1 (ended)": everything that was sent, in the order of the steps; empty:
+// nothing.
+std::string work_text(const agentless::HostOutcome& host);
+
+// "0-1,3-7": runs of numbers, ascending.
+std::string fold_numbers(const std::vector<int>& numbers);
+
+}  // namespace cleanslate::controller

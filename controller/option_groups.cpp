@@ -1,0 +1,258 @@
+#include "controller/option_groups.hpp"
+
+#include <limits>
+
+#include "base/text.hpp"
+#include "controller/page.hpp"
+
+namespace cleanslate::controller {
+namespace {
+
+[[noreturn]] void refuse(const std::string& option, const Error& error) {
+    throw CLI::ValidationError(option, error.message + (error.remedy.empty() ? "" : "; " + error.remedy));
+}
+
+// An option whose text `read` turns into its value; a second one on the same command line is refused.
+template <class Read>
+CLI::Option* add_read(CLI::App& app, const std::string& names, const std::string& type, Read read,
+                      const std::string& help) {
+    const std::string last = names.substr(names.rfind(',') + 1);
+    return app
+        .add_option_function<std::string>(
+            names, [read, last](const std::string& text) { read(text, last); }, help)
+        ->type_name(type);
+}
+
+template <class Slot>
+CLI::Option* add_duration(CLI::App& app, const std::string& names, Slot& slot, const std::string& help) {
+    const auto read = [&slot](const std::string& text, const std::string& option) {
+        const auto duration = parse_duration(text);
+        if (!duration) refuse(option, duration.error());
+        slot = *duration;
+    };
+    return add_read(app, names, "DURATION", read, help);
+}
+
+CLI::Option* add_count(CLI::App& app, const std::string& names, int& slot, int least, int most,
+                       const std::string& help) {
+    const auto read = [&slot, least, most](const std::string& text, const std::string& option) {
+        const auto number = parse_number(text);
+        if (!number || *number < static_cast<std::uint64_t>(least) ||
+            *number > static_cast<std::uint64_t>(most))
+            throw CLI::ValidationError(
+                option, "wants a number from " + std::to_string(least) + " to " + std::to_string(most));
+        slot = static_cast<int>(*number);
+    };
+    return add_read(app, names, "N", read, help);
+}
+
+template <class Slot>
+CLI::Option* add_text(CLI::App& app, const std::string& names, const std::string& type, Slot& slot,
+                      const std::string& help) {
+    return add_read(
+        app, names, type, [&slot](const std::string& text, const std::string&) { slot = text; }, help);
+}
+
+// May be given several times, one value each time.
+CLI::Option* add_list(CLI::App& app, const std::string& names, const std::string& type,
+                      std::vector<std::string>& slot, const std::string& help) {
+    return app.add_option(names, slot, help)->type_name(type)->allow_extra_args(false);
+}
+
+// One of a few words.
+template <class Value>
+CLI::Option* add_choice(CLI::App& app, const std::string& names, Value& slot,
+                        const std::vector<std::pair<std::string, Value>>& choices, const std::string& help) {
+    std::string type;
+    for (const auto& [word, value] : choices) type += (type.empty() ? "" : "|") + word;
+    const auto read = [&slot, choices, type](const std::string& text, const std::string& option) {
+        for (const auto& [word, value] : choices) {
+            if (word != text) continue;
+            slot = value;
+            return;
+        }
+        throw CLI::ValidationError(option, "wants one of " + type + ", not '" + printable(text) + "'");
+    };
+    return add_read(app, names, type, read, help);
+}
+
+void add_max_failures(CLI::App& app, Options& options) {
+    const auto read = [&options](const std::string& text, const std::string& option) {
+        const auto limit = parse_max_failures(text);
+        if (!limit) refuse(option, limit.error());
+        options.limits.max_failures = *limit;
+    };
+    add_read(app, "--max-failures", "N|P%", read,
+             "Begin no new host once more than so many are unreachable or unknown; exit status 4 (default: "
+             "no limit)");
+}
+
+void add_settings(CLI::App& app, Options& options) {
+    const auto read = [&options](const std::vector<std::string>& texts) {
+        for (const std::string& text : texts) {
+            const auto equals = text.find('=');
+            if (equals == 0 || equals == std::string::npos)
+                throw CLI::ValidationError("--set", "wants NAME=VALUE, not '" + printable(text) + "'");
+            const std::string name = text.substr(0, equals);
+            if (!options.settings.emplace(name, text.substr(equals + 1)).second)
+                throw CLI::ValidationError("--set", "gives '" + printable(name) + "' twice");
+        }
+    };
+    app.add_option_function<std::vector<std::string>>(
+           "--set", read,
+           "Give a parameter of the playbook its value; repeatable (default: the playbook's own)")
+        ->type_name("NAME=VALUE")
+        ->allow_extra_args(false);
+}
+
+}  // namespace
+
+void add_host_options(CLI::App& app, Options& options) {
+    const std::string group = "Hosts";
+    const bool must_say = options.command == Command::clear || options.command == Command::run;
+    add_text(app, "-i,--inventory", "FILE", options.inventory,
+             "Inventory, - for stdin (default: $CLEANSLATE_INVENTORY)")
+        ->group(group);
+    add_text(
+        app, "-l,--limit", "LIMIT", options.limit,
+        std::string("Names, groups, globs, ranges, @FILE; ',' or, '!' not, '&' and; 'all' for everything ") +
+            (must_say ? "(no default: this command must be told)" : "(default: all)"))
+        ->group(group);
+    const auto join = [&options](const std::vector<std::string>& texts) {
+        std::string joined;
+        for (const std::string& text : texts) joined += (&text == texts.data() ? "" : ",") + text;
+        options.targets = joined;
+    };
+    app.add_option_function<std::vector<std::string>>(
+           "-H,--hosts", join,
+           "Hosts outright, without an inventory: 'root@gpu[01-04]:22'; repeatable; not together with -i, -l "
+           "or "
+           "--local (default: none)")
+        ->type_name("TARGETS")
+        ->allow_extra_args(false)
+        ->group(group);
+    app.add_flag("--local", options.local, "This machine, without SSH; not together with -i, -l or -H")
+        ->group(group);
+}
+
+void add_reach_options(CLI::App& app, Options& options) {
+    const std::string reach = "Reaching them";
+    add_text(app, "-u,--user", "NAME", options.user,
+             "Log in as; wins over the inventory, but not over 'NAME@' in -H (default: the inventory's, else "
+             "$USER)")
+        ->group(reach);
+    add_list(app, "--identity", "FILE", options.identities,
+             "Private key; repeatable; wins over the inventory (default: the inventory's, else "
+             "~/.ssh/id_ed25519 and "
+             "~/.ssh/id_ecdsa; and the agent at $SSH_AUTH_SOCK)")
+        ->group(reach);
+    add_list(app, "--known-hosts", "FILE", options.known_hosts,
+             "Known host keys; repeatable; accept-new writes to the first (default: ~/.ssh/known_hosts and "
+             "/etc/ssh/ssh_known_hosts)")
+        ->group(reach);
+    using agentless::HostKeyCheck;
+    add_choice<HostKeyCheck>(app, "--host-key-check", options.host_key_check,
+                             {{"strict", HostKeyCheck::strict},
+                              {"accept-new", HostKeyCheck::accept_new},
+                              {"off", HostKeyCheck::off}},
+                             "What to do with host keys that are not known (default strict: refuse)")
+        ->group(reach);
+    add_duration(app, "--connect-timeout", options.connect_timeout,
+                 "For each of resolve, connect, handshake and login (default 10s)")
+        ->group(reach);
+    app.option_defaults()->group("Bounds");
+    add_count(app, "-f,--fanout", options.limits.fanout, 1, 10'000, "Hosts at a time (default 64)");
+    add_count(app, "--threads", options.limits.threads, 0, 1024, "Threads (default 0: one a core)");
+    add_duration(app, "--timeout", options.limits.step_timeout,
+                 "One step: a survey, a command, a signal round over and above its own wait (default 60s)");
+    add_duration(app, "--deadline", options.limits.deadline,
+                 "The whole sweep; exit status 4 when it passes (default: none)");
+    add_max_failures(app, options);
+    app.option_defaults()->group("Options");
+}
+
+void add_max_used_option(CLI::App& app, Options& options) {
+    const auto read = [&options](const std::string& text, const std::string& option) {
+        const auto size = parse_size(text);
+        if (!size) refuse(option, size.error());
+        options.max_used = *size;
+    };
+    add_read(app, "--max-used", "SIZE", read,
+             "A GPU above it is dirty; wins over the inventory (default: the inventory's, else 100MiB)")
+        ->group("Judging");
+}
+
+void add_judging_options(CLI::App& app, Options& options) {
+    add_max_used_option(app, options);
+    app.option_defaults()->group("Judging");
+    app.add_flag(
+        "--require-holders", options.require_holders,
+        "Unknown, not clean, where the login may not see other users' processes (default: clean with the "
+        "note holders-not-visible)");
+    add_list(app, "--protect", "EXE", options.protect,
+             "Never signal it: an executable's name, a script's name, or a unit; repeatable; added to the "
+             "built-in "
+             "list, the inventory's and the playbook's (default: none)");
+    add_list(app, "--unprotect", "EXE", options.unprotect,
+             "Take an entry off the protected list; repeatable (default: none)");
+    app.add_flag("--raw-commands", options.raw_commands,
+                 "Show and store command lines with the secrets in them (default: masked)");
+    app.option_defaults()->group("Options");
+}
+
+void add_killing_options(CLI::App& app, Options& options) {
+    app.option_defaults()->group("Clearing");
+    add_text(app, "-p,--playbook", "PLAYBOOK", options.playbook,
+             "A built-in one (see `cleanslate playbooks`) or a file (default clear)");
+    add_settings(app, options);
+    app.add_flag("--dry-run", options.dry_run,
+                 "Show the plan, signal nothing, run nothing; ends like `check` (default: off)");
+    app.add_flag("--yes", options.yes,
+                 "Do not ask; covers whatever is found. Without a terminal --yes or --dry-run is required");
+    app.add_flag("--include-jobs", options.include_jobs,
+                 "Also what runs in Slurm jobs and Kubernetes pods (default: left alone, but for "
+                 "$SLURM_JOB_ID's own)");
+    add_duration(
+        app, "--settle", options.settle,
+        "Clean needs a second clean survey so long after the last signal (default 2s; 12s where a target ran "
+        "in a unit, container or pod)");
+    app.option_defaults()->group("Options");
+}
+
+void add_color_option(CLI::App& app, Options& options) {
+    add_choice<ColorMode>(
+        app, "--color", options.color,
+        {{"auto", ColorMode::automatic}, {"always", ColorMode::always}, {"never", ColorMode::never}},
+        "Colour in text (default auto: on a terminal, unless $NO_COLOR is set)")
+        ->group("Report");
+}
+
+void add_verbosity_option(CLI::App& app, Options& options) {
+    app.add_flag("-v,--verbose", options.verbosity,
+                 "A line on stderr for each host that ends; -vv: details too")
+        ->group("Report");
+}
+
+void add_report_options(CLI::App& app, Options& options) {
+    add_choice<Format>(app, "--format", options.format, {{"text", Format::text}, {"json", Format::json}},
+                       "Form of the report on stdout (default text)")
+        ->group("Report");
+    add_color_option(app, options);
+}
+
+void add_clean_hosts_option(CLI::App& app, Options& options) {
+    add_text(
+        app, "--clean-hosts", "FILE", options.clean_hosts,
+        "Write the names of the clean hosts, one a line, in place at once; emptied at the start, so it never "
+        "lists what was not proven (default: none)")
+        ->group("Report");
+}
+
+void add_audit_option(CLI::App& app, Options& options) {
+    add_text(app, "--audit", "FILE", options.audit,
+             "Audit log: each signal and command, before it is sent and after (default: "
+             "$XDG_STATE_HOME/cleanslate/audit.jsonl, else ~/.local/state/cleanslate/audit.jsonl)")
+        ->group("Report");
+}
+
+}  // namespace cleanslate::controller

@@ -1,0 +1,31 @@
+#pragma once
+// The options that several commands share, each with its default in its help. Private to options.cpp.
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "controller/options.hpp"
+
+namespace cleanslate::controller {
+
+void add_host_options(CLI::App& app, Options& options);
+void add_reach_options(CLI::App& app, Options& options);
+void add_judging_options(CLI::App& app, Options& options);
+void add_killing_options(CLI::App& app, Options& options);
+void add_report_options(CLI::App& app, Options& options);
+void add_color_option(CLI::App& app, Options& options);
+void add_verbosity_option(CLI::App& app, Options& options);
+void add_audit_option(CLI::App& app, Options& options);
+void add_clean_hosts_option(CLI::App& app, Options& options);
+void add_max_used_option(CLI::App& app, Options& options);
+
+// A help page of 80 columns, with the usage lines of this program.
+class HelpFormatter : public CLI::Formatter {
+  public:
+    HelpFormatter();
+    std::string make_usage(const CLI::App* app, std::string name) const override;
+    std::string make_option(const CLI::Option* option, bool is_positional) const override;
+    std::string make_subcommand(const CLI::App* sub) const override;
+};
+
+}  // namespace cleanslate::controller

@@ -1,0 +1,242 @@
+#include "controller/options.hpp"
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <limits>
+#include <memory>
+
+#include "agentless/versions.hpp"
+#include "base/text.hpp"
+#include "controller/help_texts.hpp"
+#include "controller/option_groups.hpp"
+#include "controller/page.hpp"
+
+extern char** environ;
+
+namespace cleanslate::controller {
+namespace {
+
+constexpr Command all_commands[] = {Command::check, Command::clear,     Command::run,
+                                    Command::hosts, Command::playbooks, Command::parse};
+
+std::unexpected<EarlyEnd> usage_error(const std::string& message, std::string_view command = {}) {
+    const std::string space = command.empty() ? "" : " ";
+    return std::unexpected(EarlyEnd{2, "",
+                                    "cleanslate: " + printable(message) + "\nSee `cleanslate" + space +
+                                        std::string(command) + " --help`.\n"});
+}
+
+void add_parse_options(CLI::App& app, Options& options) {
+    const auto expect = [&options](const std::string& text) {
+        if (text == "any") {
+            options.expect_any = true;
+            return;
+        }
+        const auto count = parse_number(text);
+        if (!count || *count > 1024)
+            throw CLI::ValidationError("--expect", "wants a number up to 1024, or any");
+        options.expect = static_cast<int>(*count);
+    };
+    app.add_option_function<std::string>(
+           "--expect", expect,
+           "How many GPUs there are; any: as many as are shown (default: unproven, "
+           "so the host is unknown)")
+        ->type_name("N|any");
+    const auto columns = [&options](const std::string& text) {
+        for (std::string_view name : split(text, ',')) options.columns.emplace_back(trim(name));
+    };
+    app.add_option_function<std::string>(
+           "--columns", columns,
+           "The query's fields, as they were asked for (default: the header's; else "
+           "two are index,memory.used and eight the core query)")
+        ->type_name("LIST");
+    app.add_option("FILE", options.file, "What nvidia-smi printed, - for stdin (default -)");
+}
+
+void add_options_of(Command command, CLI::App& app, Options& options) {
+    switch (command) {
+        case Command::check:
+        case Command::clear:
+            add_host_options(app, options);
+            if (command == Command::clear) add_killing_options(app, options);
+            add_reach_options(app, options);
+            add_judging_options(app, options);
+            add_report_options(app, options);
+            add_clean_hosts_option(app, options);
+            if (command == Command::clear) add_audit_option(app, options);
+            add_verbosity_option(app, options);
+            return;
+        case Command::run:
+            add_host_options(app, options);
+            app.add_flag("--yes", options.yes, "Do not ask. Without a terminal --yes is required");
+            app.add_flag("--raw-commands", options.raw_commands,
+                         "Show and store the command with the secrets in it (default: masked)");
+            add_reach_options(app, options);
+            add_report_options(app, options);
+            add_audit_option(app, options);
+            add_verbosity_option(app, options);
+            return;
+        case Command::hosts:
+            add_host_options(app, options);
+            app.add_flag("--folded", options.folded, "One line, gpu[01-31,33] (default: one name a line)");
+            return;
+        case Command::playbooks:
+            options.playbook.clear();
+            app.add_option(
+                "NAME", options.playbook,
+                "Print this built-in playbook, or file, unchanged (default: list the built-in ones)");
+            return;
+        case Command::parse:
+            add_parse_options(app, options);
+            add_max_used_option(app, options);
+            add_report_options(app, options);
+            return;
+    }
+}
+
+struct CommandLine {
+    CLI::App app{std::string(program_description())};
+    std::map<Command, CLI::App*> subcommands;
+    std::map<Command, Options> options;  // each command fills its own
+};
+
+std::unique_ptr<CommandLine> build() {
+    auto line = std::make_unique<CommandLine>();
+    line->app.name("cleanslate");
+    line->app.formatter(std::make_shared<HelpFormatter>());
+    line->app.require_subcommand(1);
+    line->app.set_help_flag("-h,--help", "Print this help and exit");
+    line->app.set_version_flag("--version", [] { return version_text(); });
+    line->app.get_option("--version")
+        ->description("Print the versions of this program and its libraries and exit");
+    line->app.footer(std::string(program_footer()));
+    for (const Command command : all_commands) {
+        const std::string name(to_string(command));
+        CLI::App* sub = line->app.add_subcommand(name, std::string(description_of(command)));
+        Options& options = line->options[command];
+        options.command = command;
+        sub->footer(std::string(footer_of(command)));
+        add_options_of(command, *sub, options);
+        line->subcommands[command] = sub;
+    }
+    return line;
+}
+
+// What one option alone cannot know.
+Status combine(Options& options, const Environment& environment) {
+    const bool has_hosts = options.command != Command::playbooks && options.command != Command::parse;
+    if (!has_hosts) return {};
+    if (options.targets && (options.inventory || options.limit || options.local))
+        return fail("usage", "-H names hosts outright: it does not go together with -i, -l or --local");
+    if (options.local && (options.inventory || options.limit))
+        return fail("usage", "--local is this machine: it does not go together with -i or -l");
+    const bool must_say = options.command == Command::clear || options.command == Command::run;
+    if (must_say && !options.limit && !options.targets && !options.local)
+        return fail("usage", std::string(to_string(options.command)) +
+                                 " must be told which hosts: -l LIMIT (-l all for every host of the "
+                                 "inventory), -H or --local");
+    if (!options.inventory && !options.targets && !options.local) {
+        const auto found = environment.find("CLEANSLATE_INVENTORY");
+        if (found == environment.end() || found->second.empty())
+            return fail(
+                "usage",
+                "which hosts? Give -i INVENTORY (or set $CLEANSLATE_INVENTORY), -H TARGETS or --local");
+        options.inventory = found->second;
+    }
+    if (options.command == Command::run && trim(options.remote_command).empty())
+        return fail("usage", "run wants a command after --, as in: cleanslate run -l all -- uptime");
+    return {};
+}
+
+// The words after the first "--" are run's command and none of CLI11's business.
+std::string take_remote_command(std::vector<std::string>& arguments) {
+    const auto marker = std::ranges::find(arguments, "--");
+    if (marker == arguments.end()) return {};
+    std::string command;
+    for (auto word = marker + 1; word != arguments.end(); ++word) {
+        if (word != marker + 1) command += ' ';
+        command += *word;
+    }
+    arguments.erase(marker, arguments.end());
+    return command;
+}
+
+}  // namespace
+
+std::string_view to_string(Command command) {
+    switch (command) {
+        case Command::check:
+            return "check";
+        case Command::clear:
+            return "clear";
+        case Command::run:
+            return "run";
+        case Command::hosts:
+            return "hosts";
+        case Command::playbooks:
+            return "playbooks";
+        case Command::parse:
+            return "parse";
+    }
+    return "";
+}
+
+std::expected<Options, EarlyEnd> read_command_line(const std::vector<std::string>& arguments,
+                                                   const Environment& environment) {
+    const auto line = build();
+    std::vector<std::string> words = arguments;
+    std::string remote_command;
+    if (!words.empty() && words.front() == "run") remote_command = take_remote_command(words);
+    const auto chosen = [&]() -> std::string_view {
+        const auto used = line->app.get_subcommands();
+        return used.empty() ? std::string_view{} : std::string_view(used.front()->get_name());
+    };
+    try {
+        std::ranges::reverse(words);  // CLI11 takes them from the back
+        line->app.parse(words);
+    } catch (const CLI::CallForVersion&) {
+        return std::unexpected(EarlyEnd{0, version_text() + "\n", ""});
+    } catch (const CLI::CallForHelp&) {
+        const auto used = line->app.get_subcommands();
+        return std::unexpected(EarlyEnd{0, used.empty() ? line->app.help() : used.front()->help(), ""});
+    } catch (const CLI::ParseError& error) {
+        if (arguments.empty()) return std::unexpected(EarlyEnd{2, "", line->app.help()});
+        return usage_error(error.what(), chosen());
+    } catch (const std::exception& error) {
+        return usage_error(error.what(), chosen());
+    }
+    for (auto& [command, options] : line->options) {
+        if (!line->subcommands.at(command)->parsed()) continue;
+        options.remote_command = remote_command;
+        if (auto combined = combine(options, environment); !combined)
+            return usage_error(combined.error().message, to_string(command));
+        return options;
+    }
+    return usage_error("which command?");
+}
+
+Environment environment_of_process() {
+    Environment environment;
+    for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+        const std::string_view text(*entry);
+        const auto equals = text.find('=');
+        if (equals != std::string_view::npos)
+            environment.emplace(text.substr(0, equals), text.substr(equals + 1));
+    }
+    return environment;
+}
+
+Result<std::optional<double>> parse_max_failures(const std::string& text) {
+    const bool percent = text.ends_with('%');
+    const auto number = parse_number(std::string_view(text).substr(0, text.size() - (percent ? 1 : 0)));
+    if (!number || (percent && *number > 100) || *number > std::numeric_limits<int>::max())
+        return fail("usage",
+                    "wants a number of hosts (5) or a share of them (10%), not '" + printable(text) + "'");
+    if (!percent) return static_cast<double>(*number);
+    if (*number == 100) return std::nullopt;
+    return static_cast<double>(*number) / 100.0;
+}
+
+}  // namespace cleanslate::controller

@@ -1,0 +1,84 @@
+#pragma once
+// The command line as data. Only options.cpp and option_groups.cpp know CLI11.
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agentless/fleet.hpp"
+#include "base/result.hpp"
+#include "base/units.hpp"
+
+namespace cleanslate::controller {
+
+enum class Command { check, clear, run, hosts, playbooks, parse };
+std::string_view to_string(Command command);
+
+enum class Format { text, json };
+enum class ColorMode { automatic, always, never };
+
+struct Options {
+    Command command = Command::check;
+    // Which hosts
+    std::optional<std::string> inventory;  // -i, else $CLEANSLATE_INVENTORY
+    std::optional<std::string> limit;
+    std::optional<std::string> targets;  // -H, several joined by commas
+    bool local = false;
+    bool folded = false;  // hosts
+    // How they are reached
+    std::optional<std::string> user;
+    std::vector<std::string> identities;
+    std::vector<std::string> known_hosts;
+    agentless::HostKeyCheck host_key_check = agentless::HostKeyCheck::strict;
+    Milliseconds connect_timeout{10'000};
+    // Bounds of the sweep
+    agentless::SweepLimits limits;
+    // How they are judged
+    std::optional<Mebibytes> max_used;
+    bool require_holders = false;
+    bool raw_commands = false;
+    std::vector<std::string> protect;
+    std::vector<std::string> unprotect;
+    // What is done
+    std::string playbook = "clear";  // clear; of `playbooks` the NAME, empty: list
+    std::map<std::string, std::string> settings;
+    bool dry_run = false;
+    bool yes = false;
+    bool include_jobs = false;
+    std::optional<Milliseconds> settle;
+    std::string remote_command;  // run
+    // parse
+    std::string file = "-";
+    std::vector<std::string> columns;
+    std::optional<int> expect;
+    bool expect_any = false;
+    // What is told
+    Format format = Format::text;
+    ColorMode color = ColorMode::automatic;
+    int verbosity = 0;
+    std::optional<std::string> clean_hosts;
+    std::optional<std::string> audit;
+};
+
+// The command line asked for a text (help, version) or was wrong.
+struct EarlyEnd {
+    int exit_status = 2;
+    std::string out;  // for stdout
+    std::string err;  // for stderr
+};
+
+using Environment = std::map<std::string, std::string>;
+
+// Reads a command line, `arguments` without the program's name. Never throws.
+std::expected<Options, EarlyEnd> read_command_line(const std::vector<std::string>& arguments,
+                                                   const Environment& environment);
+
+// The whole process's environment.
+Environment environment_of_process();
+
+// "5" -> 5, "10%" -> 0.1, "100%" -> no limit. Anything else is an error of kind "usage".
+Result<std::optional<double>> parse_max_failures(const std::string& text);
+
+}  // namespace cleanslate::controller

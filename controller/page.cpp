@@ -1,0 +1,132 @@
+#include "controller/page.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.hpp"
+
+namespace cleanslate::controller {
+namespace {
+
+std::string_view code_of(Style style) {
+    switch (style) {
+        case Style::plain:
+            return "";
+        case Style::bold:
+            return "\x1b[1m";
+        case Style::dim:
+            return "\x1b[2m";
+        case Style::green:
+            return "\x1b[32m";
+        case Style::yellow:
+            return "\x1b[33m";
+        case Style::red:
+            return "\x1b[31m";
+        case Style::magenta:
+            return "\x1b[35m";
+    }
+    return "";
+}
+
+}  // namespace
+
+Style style_of(agentless::Verdict verdict) {
+    using agentless::Verdict;
+    switch (verdict) {
+        case Verdict::clean:
+            return Style::green;
+        case Verdict::dirty:
+            return Style::yellow;
+        case Verdict::sick:
+            return Style::magenta;
+        case Verdict::unknown:
+        case Verdict::unreachable:
+            return Style::red;
+    }
+    return Style::plain;
+}
+
+Span word_of(agentless::Verdict verdict) {
+    return {std::string(agentless::to_string(verdict)), style_of(verdict)};
+}
+
+void Page::append(std::string_view printable_text, Style style) {
+    const bool styled = color_ && style != Style::plain && !printable_text.empty();
+    if (styled) out_ += code_of(style);
+    out_ += printable_text;
+    if (styled) out_ += "\x1b[0m";
+}
+
+void Page::line(std::size_t indent, const std::vector<Span>& spans) {
+    out_.append(indent, ' ');
+    for (const Span& span : spans) append(printable(span.text), span.style);
+    out_ += '\n';
+}
+
+void Page::cut(std::size_t indent, const std::vector<Span>& spans) {
+    std::size_t left = columns_ > indent ? columns_ - indent : 1;
+    out_.append(indent, ' ');
+    for (const Span& span : spans) {
+        const std::string text = printable(span.text);
+        const std::size_t width = width_of(text);
+        append(width > left ? ellipsize(text, left) : text, span.style);
+        if (width > left) break;
+        left -= width;
+    }
+    out_ += '\n';
+}
+
+void Page::wrapped(std::size_t indent, std::string_view text, Style style) {
+    const std::size_t room = columns_ > indent + 20 ? columns_ - indent : 20;
+    for (const std::string& part : wrap(printable(text), room)) {
+        out_.append(indent, ' ');
+        append(part, style);
+        out_ += '\n';
+    }
+}
+
+std::string Page::take() { return std::exchange(out_, {}); }
+
+std::vector<std::string> wrap(std::string_view text, std::size_t columns) {
+    std::vector<std::string> lines;
+    std::string line;
+    for (std::string_view word : split(text, ' ')) {
+        if (word.empty()) continue;
+        if (!line.empty() && width_of(line) + 1 + width_of(word) > columns) {
+            lines.push_back(std::exchange(line, {}));
+        }
+        if (!line.empty()) line += ' ';
+        line += word;
+    }
+    if (!line.empty()) lines.push_back(line);
+    return lines;
+}
+
+std::string printable_lines(std::string_view text) {
+    std::string out;
+    bool first_line = true;
+    for (std::string_view line : split(text, '\n')) {
+        if (!std::exchange(first_line, false)) out += '\n';
+        if (line.ends_with('\r')) line.remove_suffix(1);
+        bool first_cell = true;
+        for (std::string_view cell : split(line, '\t')) {
+            if (!std::exchange(first_cell, false)) out += '\t';
+            out += printable(cell);
+        }
+    }
+    return out;
+}
+
+std::size_t width_of(std::string_view utf8) {
+    return static_cast<std::size_t>(
+        std::count_if(utf8.begin(), utf8.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+std::string count_of(std::size_t count, std::string_view noun, std::string_view plural) {
+    if (count == 1) return fmt::format("1 {}", noun);
+    return plural.empty() ? fmt::format("{} {}s", count, noun) : fmt::format("{} {}", count, plural);
+}
+
+}  // namespace cleanslate::controller

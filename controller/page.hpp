@@ -1,0 +1,64 @@
+#pragma once
+// Lines for people. Everything that is put on a page passes through printable(): no byte of a host can steer
+// the terminal, because the only escape codes are the page's own.
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "agentless/verdict.hpp"
+
+namespace cleanslate::controller {
+
+// Where finished text goes, piece by piece.
+using Sink = std::function<void(std::string_view)>;
+
+enum class Style { plain, bold, dim, green, yellow, red, magenta };
+
+struct Span {
+    std::string text;
+    Style style = Style::plain;
+};
+
+Style style_of(agentless::Verdict verdict);
+// The verdict's word in its colour.
+Span word_of(agentless::Verdict verdict);
+
+class Page {
+  public:
+    Page(std::size_t columns, bool color) : columns_(columns), color_(color) {}
+
+    // One line, as long as it is.
+    void line(std::size_t indent, const std::vector<Span>& spans);
+    // One line, cut to the page's columns with "..." at its end.
+    void cut(std::size_t indent, const std::vector<Span>& spans);
+    // As many lines as it takes, broken at blanks; a word that is longer than a line stays whole.
+    void wrapped(std::size_t indent, std::string_view text, Style style = Style::plain);
+
+    std::size_t columns() const { return columns_; }
+    // What was written since the last take().
+    std::string take();
+
+  private:
+    void append(std::string_view printable_text, Style style);
+
+    std::size_t columns_;
+    bool color_;
+    std::string out_;
+};
+
+// Words of `text` in lines of at most `columns` code points.
+std::vector<std::string> wrap(std::string_view text, std::size_t columns);
+
+// printable() for text of several lines: line ends and tabs stay, CRLF becomes LF.
+std::string printable_lines(std::string_view text);
+
+// Code points, which is what a terminal's columns are counted in here.
+std::size_t width_of(std::string_view utf8);
+
+// "1 host", "2 hosts"; the plural is named where it is not the noun with an s.
+std::string count_of(std::size_t count, std::string_view noun, std::string_view plural = {});
+
+}  // namespace cleanslate::controller

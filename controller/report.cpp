@@ -1,0 +1,68 @@
+#include "controller/report.hpp"
+
+#include <algorithm>
+
+#include "base/text.hpp"
+
+namespace cleanslate::controller {
+
+using agentless::Finding;
+using agentless::HostOutcome;
+using agentless::SignalResult;
+using agentless::Verdict;
+
+bool not_tried(const HostOutcome& host) { return host.error && host.error->kind == "not_tried"; }
+
+Asked asked(const HostOutcome& host) {
+    if (host.error || host.commands.empty()) return Asked::not_asked;
+    const auto ended = [](const auto& command) { return command.ran_to_end; };
+    if (!std::ranges::all_of(host.commands, ended)) return Asked::not_asked;
+    const auto ok = [](const auto& command) { return command.ok; };
+    return std::ranges::all_of(host.commands, ok) ? Asked::ok : Asked::failed;
+}
+
+std::optional<Verdict> verdict_of(const Report& report, const HostOutcome& host) {
+    if (!report.is_run()) return host.verdict;
+    if (host.verdict == Verdict::unreachable || not_tried(host)) return host.verdict;
+    return std::nullopt;
+}
+
+Summary summarize(const Report& report) {
+    Summary summary;
+    for (const HostOutcome& host : report.result.hosts) {
+        if (report.is_run()) ++summary.asked[static_cast<std::size_t>(asked(host))];
+        if (const auto verdict = verdict_of(report, host)) {
+            ++summary.hosts[static_cast<std::size_t>(*verdict)];
+            summary.verdict = summary.verdict ? worse(*summary.verdict, *verdict) : *verdict;
+        }
+        if (!host.last) continue;
+        for (const auto& gpu : host.last->gpus) ++summary.gpus[static_cast<std::size_t>(gpu.verdict)];
+    }
+    return summary;
+}
+
+std::vector<Finding> findings_of(const HostOutcome& host) {
+    std::vector<Finding> findings;
+    if (host.last) findings = host.last->findings;
+    for (const Finding& finding : host.findings) {
+        const auto same = [&](const Finding& f) { return f.code == finding.code && f.text == finding.text; };
+        if (std::ranges::none_of(findings, same)) findings.push_back(finding);
+    }
+    return findings;
+}
+
+std::string shown_command(const std::string& command, bool raw) {
+    if (raw) return printable(command);
+    std::vector<std::string> words;
+    for (std::string_view word : split(command, ' ')) words.emplace_back(word);
+    return agentless::masked_command(words);
+}
+
+bool has_plan(const HostOutcome& host) {
+    const auto planned_signal = [](const auto& action) { return action.result == SignalResult::planned; };
+    const auto planned_command = [](const auto& action) { return action.planned; };
+    return std::ranges::any_of(host.signals, planned_signal) ||
+           std::ranges::any_of(host.commands, planned_command);
+}
+
+}  // namespace cleanslate::controller

@@ -1,0 +1,55 @@
+#pragma once
+// What a report is made from, and the numbers that stand above it.
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agentless/fleet.hpp"
+#include "agentless/outcome.hpp"
+#include "base/units.hpp"
+
+namespace cleanslate::controller {
+
+struct Report {
+    std::string command;   // "check", "clear", "run", "parse"
+    std::string playbook;  // empty: none
+    std::string started;   // RFC 3339
+    Milliseconds took{0};
+    bool dry_run = false;  // nothing was signalled and nothing run
+    bool local = false;    // no SSH: hosts have no port
+    int exit_status = 0;
+    agentless::SweepResult result;  // the hosts, in the order of the inventory
+    bool is_run() const { return command == "run"; }
+};
+
+// How a host's ad-hoc command went.
+enum class Asked { ok, failed, not_asked };
+Asked asked(const agentless::HostOutcome& host);
+
+// What the report says about a host. Absent for a host that was only asked to run a command: nothing was
+// surveyed.
+std::optional<agentless::Verdict> verdict_of(const Report& report, const agentless::HostOutcome& host);
+
+// Never begun: its verdict is unknown for no fault of its own.
+bool not_tried(const agentless::HostOutcome& host);
+
+struct Summary {
+    std::optional<agentless::Verdict> verdict;  // the worst; absent: no host was surveyed
+    std::array<std::size_t, 5> hosts{};         // by Verdict
+    std::array<std::size_t, 5> gpus{};          // by Verdict; never unreachable
+    std::array<std::size_t, 3> asked{};         // by Asked; of `run`
+};
+Summary summarize(const Report& report);
+
+// The findings of the last survey, then those of the host's whole course.
+std::vector<agentless::Finding> findings_of(const agentless::HostOutcome& host);
+
+// A shell command as it may be shown and stored: secrets masked unless raw commands were asked for.
+std::string shown_command(const std::string& command, bool raw);
+
+// True if a signal or a command stands in the host's plan.
+bool has_plan(const agentless::HostOutcome& host);
+
+}  // namespace cleanslate::controller

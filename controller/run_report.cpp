@@ -1,0 +1,83 @@
+#include <fmt/core.h>
+
+#include <map>
+
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "controller/host_block.hpp"
+#include "controller/text_report.hpp"
+#include "inventory/node_set.hpp"
+
+namespace cleanslate::controller {
+namespace {
+
+using namespace agentless;
+
+std::string ending_of(const HostOutcome& host) {
+    if (host.error) {
+        const std::string verdict = host.verdict == Verdict::unreachable ? "unreachable: " : "not asked: ";
+        return verdict + error_text(*host.error);
+    }
+    if (host.commands.empty()) return "not asked";
+    const CommandAction& command = host.commands.back();
+    if (!command.ran_to_end) return "did not come to its end";
+    if (!command.exit_signal.empty()) return "ended by " + command.exit_signal;
+    return command.exit_status ? fmt::format("exit {}", *command.exit_status)
+                               : std::string("ended without a status");
+}
+
+// What is said of a host. Output lines are indented by the page, so that none of them can pass for a
+// headline.
+struct Answer {
+    int order = 0;  // what went well first
+    std::string ending, remedy, out, err;
+    friend auto operator<=>(const Answer&, const Answer&) = default;
+};
+
+Answer answer_of(const HostOutcome& host) {
+    Answer answer;
+    answer.order = static_cast<int>(asked(host));
+    answer.ending = ending_of(host);
+    if (host.error) answer.remedy = host.error->remedy;
+    if (!host.commands.empty()) {
+        answer.out = host.commands.back().out;
+        answer.err = host.commands.back().err;
+    }
+    return answer;
+}
+
+void write_stream(Page& page, std::string_view text) {
+    if (text.ends_with('\n')) text.remove_suffix(1);
+    if (text.empty()) return;
+    for (std::string_view line : split(text, '\n')) {
+        if (line.ends_with('\r')) line.remove_suffix(1);
+        std::string shown;
+        for (const char c : line) c == '\t' ? shown.append(8 - shown.size() % 8, ' ') : shown += c;
+        page.line(4, {{shown}});
+    }
+}
+
+}  // namespace
+
+void write_run_text(const Report& report, const TextOptions& options, const Sink& sink) {
+    std::map<Answer, std::vector<std::string>> answers;
+    for (const HostOutcome& host : report.result.hosts) answers[answer_of(host)].push_back(host.name);
+    Page page(options.columns, options.color);
+    for (const auto& [answer, names] : answers) {
+        const Style style = answer.order == 0 ? Style::green : Style::red;
+        const std::string folded = inventory::fold(names);
+        page.line(0,
+                  {{names.size() == 1 ? folded : fmt::format("{} ({})", folded, names.size()), Style::bold},
+                   {": "},
+                   {answer.ending, style}});
+        if (!answer.remedy.empty()) page.wrapped(4, "-> " + answer.remedy, Style::dim);
+        write_stream(page, answer.out);
+        if (!answer.err.empty()) page.line(2, {{"stderr:", Style::dim}});
+        write_stream(page, answer.err);
+        sink(page.take());
+    }
+    write_summary(page, report);
+    sink(page.take());
+}
+
+}  // namespace cleanslate::controller

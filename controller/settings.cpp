@@ -1,0 +1,100 @@
+#include "controller/settings.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "inventory/inventory.hpp"
+#include "playbooks/playbook.hpp"
+
+namespace cleanslate::controller {
+namespace {
+
+inventory::Host this_machine() {
+    char name[256] = {};
+    inventory::Host host;
+    host.address = "localhost";
+    host.name = ::gethostname(name, sizeof name - 1) == 0 && name[0] != '\0' ? name : "localhost";
+    return host;
+}
+
+std::string value_of(const Environment& environment, const std::string& name) {
+    const auto found = environment.find(name);
+    return found == environment.end() ? std::string{} : found->second;
+}
+
+void add_missing(std::vector<std::string>& list, const std::vector<std::string>& more) {
+    for (const std::string& entry : more)
+        if (std::ranges::find(list, entry) == list.end()) list.push_back(entry);
+}
+
+}  // namespace
+
+Result<Selection> select_hosts(const Options& options) {
+    if (options.local) return Selection{{this_machine()}, {}};
+    auto inventory = options.targets ? inventory::Inventory::from_targets(*options.targets)
+                                     : inventory::Inventory::load(*options.inventory);
+    if (!inventory) return std::unexpected(inventory.error());
+    auto hosts = inventory->select(options.limit.value_or("all"));
+    if (!hosts) return std::unexpected(hosts.error());
+    if (hosts->empty()) return fail("limit", "no host is selected");
+    return Selection{std::move(*hosts), inventory->notes()};
+}
+
+agentless::HostTask task_for(const inventory::Host& host, const Options& options,
+                             const std::vector<std::string>& playbook_protect) {
+    agentless::HostTask task;
+    task.host = host;
+    // A user in -H stands closer to its host than -u does.
+    if (options.user && !(options.targets && host.user)) task.host.user = options.user;
+    if (!options.identities.empty()) task.host.identity_file.reset();
+    agentless::Expectations& expect = task.expectations;
+    expect.gpus = host.gpus;
+    if (host.max_used) expect.max_used = *host.max_used;
+    if (options.max_used) expect.max_used = *options.max_used;
+    expect.require_holders = options.require_holders;
+    expect.raw_commands = options.raw_commands;
+    expect.protection.protect = host.protect;
+    add_missing(expect.protection.protect, playbook_protect);
+    add_missing(expect.protection.protect, options.protect);
+    expect.protection.unprotect = host.unprotect;
+    add_missing(expect.protection.unprotect, options.unprotect);
+    return task;
+}
+
+agentless::Reach reach_for(const Options& options, const Environment& environment) {
+    agentless::Reach reach;
+    reach.local = options.local;
+    reach.user = options.user.value_or("");
+    reach.identity_files = options.identities;
+    reach.agent_socket = value_of(environment, "SSH_AUTH_SOCK");
+    reach.known_hosts = options.known_hosts;
+    if (reach.known_hosts.empty()) {
+        const std::string home = value_of(environment, "HOME");
+        if (!home.empty()) reach.known_hosts.push_back(home + "/.ssh/known_hosts");
+        reach.known_hosts.push_back("/etc/ssh/ssh_known_hosts");
+    }
+    reach.host_key_check = options.host_key_check;
+    reach.connect_timeout = options.connect_timeout;
+    return reach;
+}
+
+Result<agentless::Job> job_for(const Options& options, const Environment& environment) {
+    using Kind = agentless::Job::Kind;
+    agentless::Job job;
+    job.kind = options.command == Command::clear ? Kind::clear
+               : options.command == Command::run ? Kind::run
+                                                 : Kind::check;
+    job.command = options.remote_command;
+    job.dry_run = options.dry_run;
+    job.include_jobs = options.include_jobs;
+    job.settle = options.settle;
+    if (const std::string own = value_of(environment, "SLURM_JOB_ID"); !own.empty()) job.own_job = own;
+    if (job.kind != Kind::clear) return job;
+    auto playbook = playbooks::load_playbook(options.playbook, options.settings);
+    if (!playbook) return std::unexpected(playbook.error());
+    job.playbook = std::move(*playbook);
+    return job;
+}
+
+}  // namespace cleanslate::controller

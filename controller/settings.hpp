@@ -1,0 +1,31 @@
+#pragma once
+// From the command line and the inventory to what a sweep needs. Precedence: flag given > host variable >
+// nearest group (the inventory has done that) > default.
+
+#include <string>
+#include <vector>
+
+#include "agentless/fleet.hpp"
+#include "base/result.hpp"
+#include "controller/options.hpp"
+#include "inventory/host.hpp"
+
+namespace cleanslate::controller {
+
+struct Selection {
+    std::vector<inventory::Host> hosts;  // at least one, in the order of the inventory
+    std::vector<std::string> notes;      // the inventory's, worth saying once
+};
+
+// Errors leave everything uncontacted.
+Result<Selection> select_hosts(const Options& options);
+
+agentless::HostTask task_for(const inventory::Host& host, const Options& options,
+                             const std::vector<std::string>& playbook_protect);
+
+agentless::Reach reach_for(const Options& options, const Environment& environment);
+
+// Reads the playbook of `clear`.
+Result<agentless::Job> job_for(const Options& options, const Environment& environment);
+
+}  // namespace cleanslate::controller

@@ -1,0 +1,202 @@
+// check, clear and run: from the command line to the report.
+
+#include <fmt/core.h>
+
+#include <chrono>
+#include <ctime>
+
+#include "base/text.hpp"
+#include "controller/audit_log.hpp"
+#include "controller/clear_flow.hpp"
+#include "controller/commands.hpp"
+#include "controller/exit_status.hpp"
+#include "controller/files.hpp"
+#include "controller/plan_view.hpp"
+#include "controller/settings.hpp"
+#include "controller/sweep_runner.hpp"
+#include "inventory/node_set.hpp"
+
+namespace cleanslate::controller {
+namespace {
+
+using namespace agentless;
+
+// What stands ready before the first host is contacted.
+struct Ready {
+    SweepOrder order;
+    std::vector<std::string> notes;
+    std::unique_ptr<AuditLog> audit;  // null: nothing will be sent
+    bool acts = false;                // sends signals or commands
+    bool asks = false;                // after a yes
+};
+
+// Without a yes nothing may be sent, and without a terminal nobody can say it.
+Status check_consent(const Context& context, const Ready& ready) {
+    if (!ready.asks || can_ask(context.terminal, context.options)) return {};
+    const bool clear = context.options.command == Command::clear;
+    return fail("usage",
+                fmt::format("{} asks before it acts, and there is no terminal to ask on",
+                            to_string(context.options.command)),
+                clear ? "give --yes, or --dry-run to see the plan" : "give --yes");
+}
+
+// The order of the sweep. Its errors are usage errors: nothing was contacted.
+Status prepare_order(const Context& context, Ready& ready) {
+    const Options& options = context.options;
+    ready.acts = (options.command == Command::clear && !options.dry_run) || options.command == Command::run;
+    ready.asks = ready.acts && !options.yes;
+    if (auto may = check_consent(context, ready); !may) return may;
+    auto job = job_for(options, context.environment);
+    if (!job) return std::unexpected(job.error());
+    auto selection = select_hosts(options);
+    if (!selection) return std::unexpected(selection.error());
+    const std::vector<std::string> protect =
+        job->playbook ? job->playbook->protect : std::vector<std::string>{};
+    for (const auto& host : selection->hosts) ready.order.tasks.push_back(task_for(host, options, protect));
+    ready.order.job = std::move(*job);
+    ready.order.limits = options.limits;
+    ready.notes = std::move(selection->notes);
+    return {};
+}
+
+// The files that must be writable before anything is done.
+Status prepare_files(const Context& context, Ready& ready) {
+    const Options& options = context.options;
+    if (options.clean_hosts) {
+        // A list of an earlier sweep must not pass for this one's, whatever becomes of it.
+        if (auto emptied = replace_file(*options.clean_hosts, ""); !emptied) return emptied;
+    }
+    if (!ready.acts) return {};
+    const std::string file = options.audit ? *options.audit : default_audit_file(context.environment);
+    auto audit = AuditLog::open(file, actor_of_process(context.arguments, options.raw_commands));
+    if (!audit) return std::unexpected(audit.error());
+    ready.audit = std::move(*audit);
+    return {};
+}
+
+Answer ask_about_plan(const Context& context, const SweepResult& plan, StopSignals& signals) {
+    Report report;
+    report.command = "clear";
+    report.playbook = context.options.playbook;
+    report.dry_run = true;
+    report.result = plan;
+    Page page(context.terminal.err_columns, use_color(context.options.color, true, context.environment));
+    write_plan(page, report, context.options.raw_commands);
+    page.line(0, {{question_for(size_of_plan(plan.hosts))}});
+    return ask(page.take() + "Proceed? [y/N] ", signals.fd());
+}
+
+Answer ask_about_command(const Context& context, const Ready& ready, StopSignals& signals) {
+    std::vector<std::string> names;
+    for (const HostTask& task : ready.order.tasks) names.push_back(task.host.name);
+    Page page(context.terminal.err_columns, false);
+    page.line(0, {{fmt::format("{} ({})", inventory::fold(names), names.size())}});
+    page.line(4, {{shown_command(context.options.remote_command, context.options.raw_commands)}});
+    return ask(page.take() + "Run it? [y/N] ", signals.fd());
+}
+
+// Nobody said yes to the command: no host is tried.
+SweepResult not_begun(const SweepOrder& order, bool interrupted) {
+    SweepResult result;
+    result.interrupted = interrupted;
+    for (const HostTask& task : order.tasks) {
+        HostOutcome& host = result.hosts.emplace_back();
+        host.name = task.host.name;
+        host.address = task.host.address;
+        host.port = task.host.port.value_or(22);
+        host.error = Error{"not_tried", "", interrupted ? "interrupted before it was begun" : "declined", ""};
+    }
+    return result;
+}
+
+Result<ClearResult> carry_out(const Context& context, const Ready& ready, const Sweeper& sweep,
+                              StopSignals& signals) {
+    const SweepOrder& order = ready.order;
+    if (ready.asks && context.options.command == Command::clear)
+        return clear_after_yes(
+            order, sweep, [&](const SweepResult& plan) { return ask_about_plan(context, plan, signals); });
+    if (ready.asks) {
+        const Answer answer = ask_about_command(context, ready, signals);
+        if (answer == Answer::no) return ClearResult{not_begun(order, false), Course::declined, {}};
+        if (answer == Answer::interrupted) return ClearResult{not_begun(order, true), Course::stopped, {}};
+    }
+    const auto began = std::chrono::steady_clock::now();
+    auto result = sweep(order.tasks, order.job, order.limits);
+    if (!result) return std::unexpected(result.error());
+    const auto took = std::chrono::steady_clock::now() - began;
+    return ClearResult{std::move(*result), Course::done, std::chrono::duration_cast<Milliseconds>(took)};
+}
+
+bool write_clean_hosts(const Options& options, const SweepResult& result) {
+    if (!options.clean_hosts) return true;
+    std::string names;
+    for (const HostOutcome& host : result.hosts)
+        if (host.verdict == Verdict::clean) names += host.name + "\n";
+    const auto written = replace_file(*options.clean_hosts, names);
+    if (!written) print_error(with_context(written.error(), "--clean-hosts"));
+    return written.has_value();
+}
+
+Report report_of(const Context& context, const Ready& ready, ClearResult done, const std::string& started) {
+    Report report;
+    report.command = to_string(context.options.command);
+    if (ready.order.job.playbook) report.playbook = ready.order.job.playbook->name;
+    report.started = started;
+    report.took = done.took;
+    report.local = context.options.local;
+    report.dry_run =
+        ready.order.job.dry_run || done.course == Course::declined || done.course == Course::stopped;
+    report.result = std::move(done.result);
+    for (const std::string& note : ready.notes) report.result.notes.push_back(note);
+    return report;
+}
+
+// Report, list of clean hosts, audit: each is written whatever became of the others.
+int conclude(const Context& context, const Ready& ready, Report report, Course course, int stop_signal) {
+    Ending ending{stop_signal, false};
+    if (!write_clean_hosts(context.options, report.result)) ending.write_failed = true;
+    if (ready.audit && !ready.audit->state()) ending.write_failed = true;
+    report.exit_status = exit_status(report, ending);
+    if (!write_report(context, report)) ending.write_failed = true;
+    if (ready.audit) {
+        ready.audit->end(stop_signal != 0 ? "interrupted" : to_string(course), exit_status(report, ending));
+        if (const auto state = ready.audit->state(); !state) {
+            print_error(state.error());
+            ending.write_failed = true;
+        }
+    }
+    return exit_status(report, ending);
+}
+
+}  // namespace
+
+int sweep_command(const Context& context) {
+    Ready ready;
+    if (auto order = prepare_order(context, ready); !order) {
+        print_error(order.error());
+        return exit_usage;
+    }
+    if (auto files = prepare_files(context, ready); !files) {
+        print_error(files.error());
+        return exit_internal;
+    }
+    StopSignals signals;
+    Progress progress({2, context.terminal.err, context.terminal.err_columns, context.options.verbosity});
+    NoAudit no_audit;
+    const Reach reach = reach_for(context.options, context.environment);
+    const Sweeper sweep =
+        fleet_sweeper(reach, progress, ready.audit ? static_cast<Audit&>(*ready.audit) : no_audit, signals);
+    for (const std::string& note : ready.notes) progress.say("note: " + note);
+    const std::string started = rfc3339(std::time(nullptr));
+    auto done = carry_out(context, ready, sweep, signals);
+    if (!done) {
+        print_error(done.error());
+        return done.error().kind == "internal" || done.error().kind == "audit" ? exit_internal : exit_usage;
+    }
+    for (const std::string& note : done->result.notes) progress.say("note: " + note);
+    const Course course = done->course;
+    Report report = report_of(context, ready, std::move(*done), started);
+    return conclude(context, ready, std::move(report), course, signals.first());
+}
+
+}  // namespace cleanslate::controller

@@ -1,0 +1,185 @@
+#include "controller/text_report.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "controller/exit_status.hpp"
+#include "controller/host_block.hpp"
+#include "controller/plan_view.hpp"
+#include "inventory/node_set.hpp"
+
+namespace cleanslate::controller {
+namespace {
+
+using namespace agentless;
+
+// Hosts of which the same is to be said, in the order of the report.
+struct Group {
+    std::vector<const HostOutcome*> hosts;
+    std::vector<std::string> names() const {
+        std::vector<std::string> list;
+        for (const HostOutcome* host : hosts) list.push_back(host->name);
+        return list;
+    }
+    Milliseconds longest() const {
+        Milliseconds longest{0};
+        for (const HostOutcome* host : hosts) longest = std::max(longest, host->took);
+        return longest;
+    }
+};
+
+std::string folded_names(const Group& group) {
+    const std::string names = inventory::fold(group.names());
+    return group.hosts.size() == 1 ? names : fmt::format("{} ({})", names, group.hosts.size());
+}
+
+// What a clean host has to say besides being clean: its notes and the work done; equal keys share a line.
+std::string key_of_clean(const HostOutcome& host) {
+    std::string key = work_text(host);
+    for (const Finding& finding : findings_of(host)) key += "\n" + finding.code + "\n" + finding.text;
+    return key;
+}
+
+void write_clean_group(Page& page, const Group& group) {
+    const HostOutcome& host = *group.hosts.front();
+    std::vector<Span> line{{folded_names(group), Style::bold}, {" "}, word_of(Verdict::clean)};
+    if (const std::string work = work_text(host); !work.empty())
+        line.push_back({": " + work + (group.hosts.size() == 1 ? "; " : "; at most ") +
+                        format_duration(group.longest())});
+    page.line(0, line);
+    for (const Finding& finding : findings_of(host)) write_finding(page, 4, finding);
+}
+
+// Nothing is known of it but its error, so that hosts with the same one can share a line.
+bool is_error_only(const HostOutcome& host) {
+    return host.error && !host.last && host.signals.empty() && host.commands.empty() && host.findings.empty();
+}
+
+std::string key_of_error(const HostOutcome& host) {
+    const Error& error = *host.error;
+    return std::string(to_string(host.verdict)) + '\n' + error.phase + '\n' + error.message + '\n' +
+           error.remedy;
+}
+
+void write_error_group(Page& page, const Group& group) {
+    const HostOutcome& host = *group.hosts.front();
+    const std::string text = error_text(*host.error);
+    const std::string names = folded_names(group);
+    const std::string word(to_string(host.verdict));
+    if (names.size() + word.size() + 3 + text.size() <= page.columns()) {
+        page.line(0, {{names, Style::bold}, {" "}, word_of(host.verdict), {": " + text}});
+    } else {
+        page.line(0, {{names, Style::bold}, {" "}, word_of(host.verdict), {":"}});
+        page.wrapped(4, text);
+    }
+    if (!host.error->remedy.empty()) page.wrapped(4, "-> " + host.error->remedy, Style::dim);
+}
+
+void write_host(Page& page, const HostOutcome& host, bool raw_commands) {
+    page.line(0,
+              {{host.name, Style::bold}, {" "}, word_of(host.verdict), {", " + format_duration(host.took)}});
+    write_host_details(page, host, raw_commands);
+}
+
+// Groups in the order in which each has its first host.
+template <class Key>
+std::vector<Group> group_by(const std::vector<const HostOutcome*>& hosts, Key key) {
+    std::vector<Group> groups;
+    std::map<std::string, std::size_t> place;
+    for (const HostOutcome* host : hosts) {
+        const auto [found, fresh] = place.emplace(key(*host), groups.size());
+        if (fresh) groups.emplace_back();
+        groups[found->second].hosts.push_back(host);
+    }
+    return groups;
+}
+
+std::string counts_text(const std::array<std::size_t, 5>& counts) {
+    std::string text;
+    for (std::size_t i = 0; i < counts.size(); ++i)
+        if (counts[i] > 0)
+            text += fmt::format("{}{} {}", text.empty() ? "" : ", ", counts[i],
+                                to_string(static_cast<Verdict>(i)));
+    return text;
+}
+
+std::size_t total(const std::array<std::size_t, 5>& counts) {
+    std::size_t sum = 0;
+    for (const std::size_t count : counts) sum += count;
+    return sum;
+}
+
+void write_clean_hosts(Page& page, const Report& report, const Sink& sink) {
+    std::vector<const HostOutcome*> clean;
+    for (const HostOutcome& host : report.result.hosts)
+        if (host.verdict == Verdict::clean && !has_plan(host)) clean.push_back(&host);
+    auto groups = group_by(clean, key_of_clean);
+    // The plain line, of hosts with nothing more to say, is the first.
+    std::ranges::stable_partition(groups,
+                                  [](const Group& group) { return key_of_clean(*group.hosts[0]).empty(); });
+    for (const Group& group : groups) {
+        write_clean_group(page, group);
+        sink(page.take());
+    }
+}
+
+void write_other_hosts(Page& page, const Report& report, const TextOptions& options, const Sink& sink) {
+    std::vector<const HostOutcome*> others;
+    for (const HostOutcome& host : report.result.hosts)
+        if (host.verdict != Verdict::clean || has_plan(host)) others.push_back(&host);
+    std::ranges::stable_sort(others, [](const auto* a, const auto* b) { return b->verdict < a->verdict; });
+    // Hosts that share an error share a line; every other host stands alone, keyed by its place.
+    const auto key = [&](const HostOutcome& host) {
+        return is_error_only(host) ? key_of_error(host)
+                                   : fmt::format("\t{}", &host - report.result.hosts.data());
+    };
+    for (const Group& group : group_by(others, key)) {
+        const HostOutcome& host = *group.hosts.front();
+        if (is_error_only(host))
+            write_error_group(page, group);
+        else if (report.dry_run)
+            write_planned_host(page, host, options.raw_commands);
+        else
+            write_host(page, host, options.raw_commands);
+        sink(page.take());
+    }
+}
+
+}  // namespace
+
+void write_text(const Report& report, const TextOptions& options, const Sink& sink) {
+    Page page(options.columns, options.color);
+    write_clean_hosts(page, report, sink);
+    write_other_hosts(page, report, options, sink);
+    write_summary(page, report);
+    sink(page.take());
+}
+
+void write_summary(Page& page, const Report& report) {
+    const Summary summary = summarize(report);
+    std::string text;
+    if (report.is_run()) {
+        const auto& asked = summary.asked;
+        text = fmt::format("{}: {} ok, {} failed, {} not asked", count_of(report.result.hosts.size(), "host"),
+                           asked[0], asked[1], asked[2]);
+    } else {
+        text = fmt::format("{}: {}", count_of(total(summary.hosts), "host"), counts_text(summary.hosts));
+        if (const std::size_t gpus = total(summary.gpus); gpus > 0)
+            text += fmt::format("; {}: {}", count_of(gpus, "GPU"), counts_text(summary.gpus));
+    }
+    text += "; " + format_duration(report.took);
+    if (report.dry_run) text += "; dry run, nothing was signalled";
+    text += fmt::format("; exit {}: {}", report.exit_status, meaning_of(report.exit_status, report.is_run()));
+    if (summary.verdict) {
+        const std::string word(to_string(*summary.verdict));
+        page.line(0, {{word, style_of(*summary.verdict)}, {": " + text}});
+    } else {
+        page.line(0, {{text}});
+    }
+}
+
+}  // namespace cleanslate::controller
