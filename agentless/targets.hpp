@@ -1,6 +1,6 @@
 #pragma once
-// Which processes a signal step means, and which of those it may not have. Pure, and the same for --dry-run and for
-// real.
+// Which processes a signal step means, and which of those it may not have. Pure, and the same for --dry-run
+// and for real.
 
 #include <optional>
 #include <set>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "agentless/evidence.hpp"
+#include "agentless/lineage.hpp"
 #include "agentless/protection.hpp"
 #include "agentless/supervisor.hpp"
 #include "playbooks/playbook.hpp"
@@ -16,28 +17,28 @@ namespace cleanslate::agentless {
 
 struct Target {
     ProcessKey key;
-    std::string rule;                // why it was chosen: "holding gpu", "cmdline 'sglang'", "launcher of 812"
+    std::string rule;  // why it was chosen: "holding gpu", "cmdline 'sglang'", "launcher of 812"
     std::optional<Supervisor> supervisor;
 };
 
 // A process that matched and is left alone.
 struct Spared {
     ProcessKey key;
-    std::string code;                // "protected", "scheduled-job", "new-since-plan", "not-permitted"
-    std::string why;
+    std::string code;  // "protected", "scheduled-job", "new-since-plan", "not-permitted", "not-confirmed"
+    std::string why;   // in words that name the rule; printable
 };
 
 struct Choice {
-    std::vector<Target> targets;     // in the order they are to be signalled: launchers topmost first
+    std::vector<Target> targets;  // in the order they are to be signalled: launchers topmost first
     std::vector<Spared> spared;
 };
 
-// What a person agreed to: these processes, their later children, and respawns in the same unit (cgroup). Absent
-// consent (--yes) covers whatever is found.
+// What a person agreed to: these processes, their later children, and respawns in the same unit (cgroup).
+// Absent consent (--yes) covers whatever is found.
 struct Consent {
     std::set<ProcessKey> listed;
-    std::set<std::string> units;     // cgroup paths of listed processes that a supervisor would respawn in
-    std::string boot_id;             // a host that has booted since: nothing is consented to
+    std::set<std::string> units;  // cgroup paths of the listed ones' units that a supervisor respawns in
+    std::string boot_id;          // a host that has booted since: nothing is consented to
 };
 
 struct ChoicePolicy {
@@ -47,6 +48,17 @@ struct ChoicePolicy {
     const Consent* consent = nullptr;    // null: everything found
 };
 
+// Chooses among the living processes of complete evidence; of incomplete evidence nothing is chosen. Zombies
+// are neither targets nor spared: they hold nothing and cannot be killed.
 Choice choose(const playbooks::Match& match, const Evidence& evidence, const ChoicePolicy& policy);
+
+// What a yes to the targets of `choice`, made over `evidence`, agrees to.
+Consent consent_for(const Choice& choice, const Evidence& evidence);
+
+// Adds that to what a yes to the steps before agrees to. Once called, there is a plan, if with nobody in it.
+void extend_consent(std::optional<Consent>& plan, const Choice& choice, const Evidence& evidence);
+
+// Whether `process` of a later survey is one that was agreed to.
+bool covers(const Consent& consent, const Process& process, const Evidence& evidence, const Lineage& lineage);
 
 }  // namespace cleanslate::agentless
