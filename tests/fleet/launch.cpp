@@ -1,0 +1,126 @@
+#include "tests/fleet/launch.hpp"
+
+#include <fcntl.h>
+#include <grp.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "tests/fleet/system.hpp"
+
+namespace cleanslate::simulated {
+
+namespace {
+
+void fresh_signals() {
+    for (int number = 1; number < SIGRTMIN; ++number) ::signal(number, SIG_DFL);
+    sigset_t none;
+    ::sigemptyset(&none);
+    ::sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+void become(const User& user) {
+    if (::getuid() == user.uid) return;
+    const gid_t group = user.uid;
+    need(::setgroups(1, &group) == 0 && ::setgid(group) == 0 && ::setuid(user.uid) == 0,
+         std::string("cannot become ") + user.name);
+}
+
+void null_streams() {
+    const int null = ::open("/dev/null", O_RDWR);
+    need(null >= 0, "open /dev/null");
+    for (int fd = 0; fd < 3; ++fd) ::dup2(null, fd);
+    if (null > 2) ::close(null);
+}
+
+// One short write to the end of a file: whole lines, whoever else writes.
+void register_start(pid_t pid, const std::string& name) {
+    const std::string line = std::to_string(pid) + " " + name + "\n";
+    const Fd file(::open(started_file().c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
+    need(file && ::write(file.get(), line.data(), line.size()) == static_cast<ssize_t>(line.size()),
+         "cannot write " + started_file());
+}
+
+[[noreturn]] void execute(const ProcessSpec& spec, const User& user) {
+    std::vector<std::string> environment{
+        "PATH=/usr/local/bin:/usr/bin:/bin", "SIMHOST_PROCESS=" + spec.name, std::string("USER=") + user.name,
+        user.uid == 0 ? "HOME=/root" : std::string("HOME=/home/") + user.name};
+    const auto words = spec.argv.empty() ? std::vector<std::string>{spec.exe} : spec.argv;
+    std::vector<char*> argv;
+    std::vector<char*> envp;
+    for (const auto& word : words) argv.push_back(const_cast<char*>(word.c_str()));
+    for (const auto& word : environment) envp.push_back(const_cast<char*>(word.c_str()));
+    argv.push_back(nullptr);
+    envp.push_back(nullptr);
+    ::execve(spec.exe.c_str(), argv.data(), envp.data());
+    die("cannot execute " + spec.exe);
+}
+
+}  // namespace
+
+std::string started_file() { return std::string(host_folder) + "/started"; }
+
+std::vector<std::string> cgroup_roots() {
+    std::vector<std::string> roots;
+    for (const std::string folder : {"", "/unified", "/systemd", "/freezer"}) {
+        const std::string root = "/sys/fs/cgroup" + folder;
+        if (::access((root + "/cgroup.procs").c_str(), F_OK) == 0) roots.push_back(root);
+    }
+    errno = 0;
+    return roots;
+}
+
+void enter_cgroup(const std::string& path) {
+    for (const auto& root : cgroup_roots()) {
+        make_folder(root + path);
+        const Fd procs(::open((root + path + "/cgroup.procs").c_str(), O_WRONLY | O_CLOEXEC));
+        need(procs && ::write(procs.get(), "0", 1) == 1, "cannot enter cgroup " + root + path);
+    }
+}
+
+pid_t launch(const ProcessSpec& spec) {
+    const User* user = find_user(spec.user);
+    need(user != nullptr, "no user " + spec.user);
+    int running[2];
+    need(::pipe2(running, O_CLOEXEC) == 0, "pipe2");
+    const Fd reader(running[0]);
+    Fd writer(running[1]);
+    const pid_t child = ::fork();
+    need(child >= 0, "fork");
+    if (child != 0) {
+        writer.reset();
+        register_start(child, spec.name);
+        char nothing = 0;
+        while (::read(reader.get(), &nothing, 1) < 0 && errno == EINTR) {
+        }
+        errno = 0;
+        return child;
+    }
+    at_death(nullptr);
+    fresh_signals();
+    if (!spec.cgroup.empty()) enter_cgroup(spec.cgroup);
+    if (spec.own_session) ::setsid();
+    null_streams();
+    if (!spec.inherits && !spec.exe.empty()) ::close_range(3, ~0U, 4 /* CLOSE_RANGE_CLOEXEC */);
+    become(*user);
+    if (spec.exe.empty()) return 0;
+    execute(spec, *user);
+}
+
+void notify_ready(const std::string& process) {
+    const Fd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    const std::string path = std::string(host_folder) + "/notify";
+    path.copy(address.sun_path, sizeof address.sun_path - 1);
+    need(::sendto(socket.get(), process.data(), process.size(), 0, reinterpret_cast<sockaddr*>(&address),
+                  sizeof address) >= 0,
+         "cannot notify init");
+}
+
+}  // namespace cleanslate::simulated

@@ -1,0 +1,276 @@
+#include "tests/fleet/outside.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstdlib>
+#include <map>
+
+#include "tests/fleet/launch.hpp"
+
+namespace cleanslate::simulated {
+
+namespace {
+
+std::string link_of(const std::string& path) {
+    char text[PATH_MAX];
+    const ssize_t length = ::readlink(path.c_str(), text, sizeof text);
+    return length < 0 ? std::string() : std::string(text, static_cast<std::size_t>(length));
+}
+
+std::vector<pid_t> all_pids() {
+    std::vector<pid_t> pids;
+    DIR* proc = ::opendir("/proc");
+    need(proc != nullptr, "open /proc");
+    while (const dirent* entry = ::readdir(proc))
+        if (const auto pid = to_number(entry->d_name)) pids.push_back(static_cast<pid_t>(*pid));
+    ::closedir(proc);
+    return pids;
+}
+
+std::map<pid_t, std::string> started_on(const Member& member) {
+    std::map<pid_t, std::string> names;
+    const auto text = read_file("/proc/" + std::to_string(member.init) + "/root" + started_file());
+    for (const auto& line : split(text.value_or(""), '\n')) {
+        const auto words = split(line, ' ');
+        if (words.size() == 2) names[static_cast<pid_t>(to_number(words[0]).value_or(0))] = words[1];
+    }
+    return names;
+}
+
+// The last number of NSpid, and the real uid, of /proc/PID/status.
+bool read_status(pid_t outer, Seen& seen) {
+    const auto text = read_file("/proc/" + std::to_string(outer) + "/status");
+    if (!text) return false;
+    for (const auto& line : split(*text, '\n')) {
+        const auto words = split(line, '\t');
+        if (words.size() < 2) continue;
+        if (words[0] == "NSpid:") seen.pid = static_cast<pid_t>(to_number(words.back()).value_or(0));
+        if (words[0] != "Uid:") continue;
+        seen.user = words[1];
+        for (const auto& user : users())
+            if (std::to_string(user.uid) == words[1]) seen.user = user.name;
+    }
+    return seen.pid > 0;
+}
+
+std::string command_of(pid_t outer, const std::string& comm) {
+    auto text = read_file("/proc/" + std::to_string(outer) + "/cmdline").value_or("");
+    while (!text.empty() && text.back() == '\0') text.pop_back();
+    if (text.empty()) return "(" + comm + ")";
+    for (auto& c : text)
+        if (static_cast<unsigned char>(c) < ' ') c = ' ';
+    return text;
+}
+
+[[noreturn]] void enter_and_execute(const Member& member, const std::vector<std::string>& argv) {
+    const bool of_machine = argv[0].find('/') != std::string::npos;
+    Fd program;
+    if (of_machine) program.reset(::open(argv[0].c_str(), O_PATH));
+    need(!of_machine || program, "cannot open " + argv[0]);
+    const Fd init(static_cast<int>(::syscall(SYS_pidfd_open, member.init, 0)));
+    need(init && ::setns(init.get(),
+                         CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWCGROUP) == 0,
+         "cannot enter " + member.host.name);
+    const pid_t inside = ::fork();
+    need(inside >= 0, "fork");
+    if (inside != 0) {
+        int status = 0;
+        ::waitpid(inside, &status, 0);
+        ::_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+    }
+    if (::chdir("/root") != 0) errno = 0;
+    ::setenv("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", 1);
+    ::setenv("HOME", "/root", 1);
+    std::vector<char*> words;
+    for (const auto& word : argv) words.push_back(const_cast<char*>(word.c_str()));
+    words.push_back(nullptr);
+    if (of_machine)
+        ::fexecve(program.get(), words.data(), environ);
+    else
+        ::execvp(words[0], words.data());
+    errno = 0;
+    ::_exit(127);
+}
+
+bool alive(const Seen& seen) { return seen.state != 'Z' && seen.state != 'X'; }
+
+std::vector<std::pair<pid_t, std::uint64_t>> of(const std::vector<Seen>& all, const std::string& host,
+                                                const std::string& process) {
+    std::vector<std::pair<pid_t, std::uint64_t>> found;
+    for (const auto& seen : all)
+        if (seen.host == host && seen.process == process && alive(seen))
+            found.emplace_back(seen.pid, seen.start);
+    return found;
+}
+
+// Empty if the process is as expected.
+std::string disappointment(const ProcessSpec& spec,
+                           const std::vector<std::pair<pid_t, std::uint64_t>>& before,
+                           const std::vector<std::pair<pid_t, std::uint64_t>>& after) {
+    if (spec.expect.empty()) return {};
+    if (before.empty()) return spec.name + " did not run before";
+    if (spec.expect == "ended")
+        return after.empty() ? "" : spec.name + " still runs (pid " + std::to_string(after[0].first) + ")";
+    if (spec.expect == "same") return after == before ? "" : spec.name + " is not the process that it was";
+    if (after.empty()) return spec.name + " did not come back";
+    return after == before ? spec.name + " was never ended" : "";
+}
+
+std::string count(std::size_t number, const char* what) {
+    return number == 0 ? "" : (number == 1 ? std::string("1 ") : std::to_string(number) + " ") + what;
+}
+
+bool judge_memory(const Member& member, std::string& line) {
+    const auto ran = run_on(
+        member, {"nvidia-smi", "--query-gpu=index,memory.used", "--format=csv,noheader,nounits"}, true);
+    bool free = ran.status == 0;
+    long most = 0;
+    std::string where;
+    for (const auto& row : split(ran.out, '\n')) {
+        const auto cells = split(row, ',');
+        const auto used = cells.size() == 2 ? to_number(trim(cells[1])) : std::nullopt;
+        free = free && used && *used <= 100;
+        if (used && *used > most) most = *used, where = cells[0];
+    }
+    line += most > 100 ? "; most memory in use: GPU " + where + " " + std::to_string(most) + " MiB"
+                       : "; at most " + std::to_string(most) + " MiB in use on any GPU";
+    return free || member.host.expect != "clean";
+}
+
+bool judge_host(const Member& member, const std::vector<Seen>& before, const std::vector<Seen>& after) {
+    std::size_t ended = 0;
+    std::size_t same = 0;
+    std::size_t returned = 0;
+    std::string wrong;
+    for (const auto& spec : member.host.processes) {
+        const auto was = of(before, member.host.name, spec.name);
+        const auto is = of(after, member.host.name, spec.name);
+        const auto problem = disappointment(spec, was, is);
+        if (!problem.empty()) wrong += "\n    NOT AS EXPECTED: " + problem;
+        if (problem.empty() && spec.expect == "ended") ended += was.size();
+        if (problem.empty() && spec.expect == "same") same += was.size();
+        if (problem.empty() && spec.expect == "returns") returned += is.size();
+    }
+    std::string line = member.host.name + ": ";
+    std::string parts;
+    for (const auto& part : {count(ended, "ended"), count(same, "alive with the same pid and start time"),
+                             count(returned, "came back as a new process")})
+        if (!part.empty()) parts += (parts.empty() ? "" : ", ") + part;
+    line += parts.empty() ? "nothing to end" : parts;
+    if (!judge_memory(member, line))
+        wrong += "\n    NOT AS EXPECTED: memory is in use on a host that was to be clean";
+    std::printf("  %s%s\n", line.c_str(), wrong.c_str());
+    return wrong.empty();
+}
+
+}  // namespace
+
+std::vector<Seen> look_at_processes(const Fleet& fleet) {
+    std::map<std::string, const Member*> spaces;
+    std::map<const Member*, std::map<pid_t, std::string>> names;
+    for (const auto& member : fleet.members) {
+        if (member.init < 0) continue;
+        const auto space = link_of("/proc/" + std::to_string(member.init) + "/ns/pid");
+        if (!space.empty()) spaces[space] = &member;
+        names[&member] = started_on(member);
+    }
+    std::vector<Seen> all;
+    for (const pid_t outer : all_pids()) {
+        const auto space = spaces.find(link_of("/proc/" + std::to_string(outer) + "/ns/pid"));
+        const auto stat = stat_of(outer);
+        if (space == spaces.end() || !stat) continue;
+        Seen seen;
+        if (!read_status(outer, seen) || seen.pid == 1) continue;
+        seen.host = space->second->host.name;
+        seen.outer = outer;
+        seen.start = stat->start;
+        seen.state = stat->state;
+        seen.command = command_of(outer, stat->comm);
+        const auto& started = names[space->second];
+        const auto name = started.find(seen.pid);
+        seen.process = name == started.end() ? "-" : name->second;
+        all.push_back(std::move(seen));
+    }
+    std::sort(all.begin(), all.end(), [](const Seen& a, const Seen& b) {
+        return a.host != b.host ? a.host < b.host : a.pid < b.pid;
+    });
+    errno = 0;
+    return all;
+}
+
+std::string to_tsv(const std::vector<Seen>& all) {
+    std::string text;
+    for (const auto& seen : all)
+        text += seen.host + "\t" + seen.process + "\t" + std::to_string(seen.pid) + "\t" +
+                std::to_string(seen.outer) + "\t" + std::to_string(seen.start) + "\t" + seen.state + "\t" +
+                seen.user + "\t" + seen.command + "\n";
+    return text;
+}
+
+std::vector<Seen> from_tsv(const std::string& text) {
+    std::vector<Seen> all;
+    for (const auto& line : split(text, '\n')) {
+        const auto fields = split(line, '\t');
+        need(fields.size() == 8, "malformed process list");
+        Seen seen;
+        seen.host = fields[0];
+        seen.process = fields[1];
+        seen.pid = static_cast<pid_t>(to_number(fields[2]).value_or(0));
+        seen.outer = static_cast<pid_t>(to_number(fields[3]).value_or(0));
+        seen.start = static_cast<std::uint64_t>(to_number(fields[4]).value_or(0));
+        seen.state = fields[5][0];
+        seen.user = fields[6];
+        seen.command = fields[7];
+        all.push_back(std::move(seen));
+    }
+    return all;
+}
+
+Ran run_on(const Member& member, const std::vector<std::string>& argv, bool captured) {
+    int pipe[2] = {-1, -1};
+    if (captured) need(::pipe2(pipe, O_CLOEXEC) == 0, "pipe2");
+    const pid_t child = ::fork();
+    need(child >= 0, "fork");
+    if (child == 0) {
+        if (captured) ::dup2(pipe[1], STDOUT_FILENO);
+        enter_and_execute(member, argv);
+    }
+    Ran ran;
+    if (captured) {
+        ::close(pipe[1]);
+        const Fd reader(pipe[0]);
+        char buffer[4096];
+        for (ssize_t got = 0; (got = ::read(reader.get(), buffer, sizeof buffer)) != 0;)
+            if (got > 0)
+                ran.out.append(buffer, static_cast<std::size_t>(got));
+            else if (errno != EINTR)
+                break;
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    ran.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    errno = 0;
+    return ran;
+}
+
+bool judge(const Fleet& fleet, const std::vector<Seen>& before) {
+    const auto after = look_at_processes(fleet);
+    bool good = true;
+    for (const auto& member : fleet.members) {
+        if (member.init < 0)
+            std::printf("  %s: nothing listens there\n", member.host.name.c_str());
+        else
+            good = judge_host(member, before, after) && good;
+    }
+    return good;
+}
+
+}  // namespace cleanslate::simulated
