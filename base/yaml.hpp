@@ -54,8 +54,8 @@ Result<std::string> as_text(const Node& node, std::string_view file, std::string
 Result<std::int64_t> as_integer(const Node& node, std::string_view file, std::string_view what);
 Result<bool> as_bool(const Node& node, std::string_view file, std::string_view what);  // true, false (YAML 1.2)
 
-// The candidate nearest to `word` within two edits (one for words of up to three letters), the first of several, or
-// empty: "did you mean ...".
-std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
+// The candidate nearest to `word` within `max_edits` (insert, delete, replace, swap neighbours; only one for words of up
+// to three letters), the first of several, or empty: "did you mean ...".
+std::string nearest(std::string_view word, const std::vector<std::string>& candidates, std::size_t max_edits = 2);
 
 }  // namespace cleanslate::yaml

@@ -102,14 +102,16 @@ Result<bool> as_bool(const Node& node, std::string_view file, std::string_view w
     return wrong(node, file, what, "true or false", "write true or false, without quotes");
 }
 
-std::string nearest(std::string_view word, const std::vector<std::string>& candidates) {
-    std::size_t limit = word.size() <= 3 ? 1 : 2;  // two edits make any three letters out of any others
+std::string nearest(std::string_view word, const std::vector<std::string>& candidates,
+                    std::size_t max_edits) {
+    std::size_t limit = std::min<std::size_t>(max_edits, word.size() <= 3 ? 1 : max_edits);
+
     std::string best;
     for (const auto& candidate : candidates) {
         const std::size_t distance = edits(word, candidate, limit);
         if (distance > limit) continue;
         best = candidate;
-        if (distance == 0) break;
+        if (distance == 0) return best;
         limit = distance - 1;
     }
     return best;

@@ -1,5 +1,6 @@
 #pragma once
-// One host as the inventory describes it, after inheritance. Knows no SSH and no GPU beyond what was written down.
+// One host as the inventory describes it, after inheritance. Knows no SSH and no GPU beyond what was written
+// down.
 
 #include <cstdint>
 #include <optional>
@@ -12,13 +13,13 @@ namespace cleanslate::inventory {
 
 struct Host {
     std::string name;
-    std::string address;                       // ansible_host / host, else the name
+    std::string address;  // ansible_host / host, else the name
     std::optional<std::uint16_t> port;
     std::optional<std::string> user;
     std::optional<std::string> identity_file;  // `~` expanded
     std::optional<int> gpus;                   // expected count; 0 is a statement, absent is not
     std::optional<Mebibytes> max_used;
-    std::vector<std::string> protect;          // additive over all levels, without repeats
+    std::vector<std::string> protect;  // additive over all levels, without repeats
     std::vector<std::string> unprotect;
 };
 

@@ -1,6 +1,7 @@
 #pragma once
 // YAML -> Inventory -> selected hosts. docs/inventory-format.md is the user's side of this header.
 
+#include <cstddef>
 #include <map>
 #include <string>
 #include <string_view>
@@ -13,11 +14,13 @@ namespace cleanslate::inventory {
 
 class Inventory {
   public:
-    // `name` stands in messages ("fleet.yaml:3:5: ..."). Errors have kind "inventory".
+    // `name` stands in messages ("fleet.yaml:3:5: ..."). Errors have kind "inventory" and
+    // begin with file:line:column where there is a place. An inventory without a host is one.
     static Result<Inventory> parse(std::string_view yaml, std::string_view name);
     // A file, or - for standard input.
     static Result<Inventory> load(const std::string& path);
-    // "root@gpu[01-04]:2222,gpu07": hosts named outright, without any file.
+    // "root@gpu[01-04]:2222,gpu07,[::1]:22": hosts named outright, without any file. Errors as above, or
+    // "range".
     static Result<Inventory> from_targets(std::string_view targets);
 
     // All hosts, in the order of the file, each once.
@@ -27,9 +30,9 @@ class Inventory {
     // Things worth saying once: unknown variables and the like.
     const std::vector<std::string>& notes() const { return notes_; }
 
-    // LIMIT: names, groups, globs, ranges, @FILE; `,` union, `!` exclusion, `&` intersection. The result is in
-    // inventory order. A pattern that matches nothing, a limit without a positive term, and an empty result are
-    // errors of kind "limit" with the near names in the remedy.
+    // LIMIT: names, groups, globs, ranges, @FILE; `,` union, `!` exclusion, `&` intersection. The result is
+    // in inventory order. A pattern that matches nothing, a limit without a positive term, and an empty
+    // result are errors of kind "limit" with the near names in the remedy.
     Result<std::vector<Host>> select(std::string_view limit) const;
 
   private:
