@@ -21,7 +21,8 @@ std::string title(const Process& process) {
     return fmt::format("pid {} ({})", process.key.pid, ellipsize(printable(process.comm), 24));
 }
 
-// Why `now` is `then` started anew: the same unit, the same living parent, or the same program of the same user.
+// Why `now` is `then` started anew: the same unit, the same living parent, or the same program of the same
+// user.
 bool takes_the_place_of(const Process& now, const Process& then) {
     if (now.uid != then.uid) return false;
     if (now.cgroup && now.cgroup == then.cgroup && supervisor_of(*now.cgroup).respawns()) return true;
@@ -44,8 +45,10 @@ Origin origin_of(const Process& process, const Evidence& after) {
     }
     if (const Process* parent = after.find(process.parent); parent != nullptr && process.parent > 1)
         return {"its parent " + title(*parent),
-                fmt::format("stop pid {} first, or match it with `tree: true`, then clear again", process.parent)};
-    return {"something that is not its parent any more", "find who starts it (cron, a login loop), then clear again"};
+                fmt::format("stop pid {} first, or match it with `tree: true`, then clear again",
+                            process.parent)};
+    return {"something that is not its parent any more",
+            "find who starts it (cron, a login loop), then clear again"};
 }
 
 std::vector<Holder> unprotected_holders(const HostVerdict& verdict) {
@@ -83,12 +86,14 @@ Finding finding_of_survivor(const SignalAction& action, const Process& process, 
         const auto now = used_by(after, process.key.pid);
         if (then && now && *now < *then)
             return {Severity::dirty, "slow-teardown",
-                    fmt::format("{} is still being torn down by the driver: {} of {} MiB left", who, now->count,
-                                then->count),
+                    fmt::format("{} is still being torn down by the driver: {} of {} MiB left", who,
+                                now->count, then->count),
                     "wait, then `cleanslate check` again"};
-        return {Severity::dirty, "unkillable",
-                fmt::format("{} is in uninterruptible sleep (D) after {} and gave no memory back", who, action.signal),
-                "the driver or a file system holds it: look at dmesg for Xid lines; a reboot is the usual cure"};
+        return {
+            Severity::dirty, "unkillable",
+            fmt::format("{} is in uninterruptible sleep (D) after {} and gave no memory back", who,
+                        action.signal),
+            "the driver or a file system holds it: look at dmesg for Xid lines; a reboot is the usual cure"};
     }
     return {Severity::dirty, "survived-kill",
             fmt::format("{} is still alive (state {}) after KILL", who, process.state),
@@ -97,8 +102,8 @@ Finding finding_of_survivor(const SignalAction& action, const Process& process, 
 
 }  // namespace
 
-std::vector<Finding> findings_of_respawns(const Evidence& before, const Evidence& after, const HostVerdict& verdict,
-                                          const std::set<ProcessKey>& signalled) {
+std::vector<Finding> findings_of_respawns(const Evidence& before, const Evidence& after,
+                                          const HostVerdict& verdict, const std::set<ProcessKey>& signalled) {
     std::vector<Finding> findings;
     for (const auto& holder : unprotected_holders(verdict)) {
         const Process* now = find(after, holder.key);
@@ -110,18 +115,20 @@ std::vector<Finding> findings_of_respawns(const Evidence& before, const Evidence
         });
         if (replaced != signalled.end())
             findings.push_back({Severity::dirty, "respawned",
-                                fmt::format("{} came back after pid {} was ended: started again by {}", title(*now),
-                                            replaced->pid, origin.who),
+                                fmt::format("{} came back after pid {} was ended: started again by {}",
+                                            title(*now), replaced->pid, origin.who),
                                 origin.remedy});
         else
-            findings.push_back({Severity::dirty, "new-holder",
-                                fmt::format("{} appeared during the sweep, under {}", title(*now), origin.who),
-                                "look whether it is meant to run, then clear again"});
+            findings.push_back(
+                {Severity::dirty, "new-holder",
+                 fmt::format("{} appeared during the sweep, under {}", title(*now), origin.who),
+                 "look whether it is meant to run, then clear again"});
     }
     return findings;
 }
 
-std::vector<Finding> findings_of_survivors(const Evidence& before, const Evidence& after, const HostOutcome& outcome) {
+std::vector<Finding> findings_of_survivors(const Evidence& before, const Evidence& after,
+                                           const HostOutcome& outcome) {
     std::map<ProcessKey, const SignalAction*> last;  // of each process
     for (const auto& action : outcome.signals) last[action.process.key] = &action;
     std::vector<Finding> findings;

@@ -11,8 +11,8 @@ namespace cleanslate::agentless {
 
 std::string command_script(std::string_view command, Milliseconds timeout, std::string_view nonce) {
     const auto seconds = std::max<long long>(1, (timeout.count() + 999) / 1000);
-    return fmt::format("{}\ncleanslate_command() {{\n:\n{}\n}}\ncleanslate_run {} {}\n", scripts::command_sh, command,
-                       seconds, nonce);
+    return fmt::format("{}\ncleanslate_command() {{\n:\n{}\n}}\ncleanslate_run {} {}\n", scripts::command_sh,
+                       command, seconds, nonce);
 }
 
 CommandOutput read_command(std::string out, std::string_view nonce) {
@@ -21,7 +21,8 @@ CommandOutput read_command(std::string out, std::string_view nonce) {
     if (at == std::string::npos) return {std::move(out), std::nullopt};
     const auto line_end = out.find('\n', at + 1);
     if (line_end == std::string::npos) return {std::move(out), std::nullopt};
-    const auto status = parse_number(std::string_view(out).substr(at + mark.size(), line_end - at - mark.size()));
+    const auto status =
+        parse_number(std::string_view(out).substr(at + mark.size(), line_end - at - mark.size()));
     if (!status || *status > 255) return {std::move(out), std::nullopt};
     // What a child left in the background printed after the end record stays.
     out.erase(at, line_end + 1 - at);

@@ -1,5 +1,6 @@
 #pragma once
-// An operator's own command on a host: wrapped so that its end is proven in-band and its time is bounded there too.
+// An operator's own command on a host: wrapped so that its end is proven in-band and its time is bounded
+// there too.
 
 #include <optional>
 #include <string>
@@ -9,8 +10,9 @@
 
 namespace cleanslate::agentless {
 
-// Standard input for /bin/sh -s: runs `command` in a subshell without standard input, ends it after `timeout`, and
-// prints "end NONCE STATUS" last. The command is the operator's text, unquoted: whatever sh makes of it.
+// Standard input for /bin/sh -s: runs `command` in a subshell without standard input, ends it after
+// `timeout`, and prints "end NONCE STATUS" last. The command is the operator's text, unquoted: whatever sh
+// makes of it.
 std::string command_script(std::string_view command, Milliseconds timeout, std::string_view nonce);
 
 struct CommandOutput {

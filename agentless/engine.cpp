@@ -51,8 +51,8 @@ class Engine::Shard {
             const HostTask& task = engine_.tasks_[index];
             Event wakeup(io_, cancellation_);
             sleepers_.insert(&wakeup);
-            HostRun host{engine_.context_, task,     index, engine_.endpoint_of(task), engine_.outcomes_[index],
-                         *transport_,      wakeup};
+            HostRun host{engine_.context_,         task,        index, engine_.endpoint_of(task),
+                         engine_.outcomes_[index], *transport_, wakeup};
             co_await host.run();
             sleepers_.erase(&wakeup);
             engine_.host_finished(engine_.outcomes_[index]);
@@ -84,7 +84,8 @@ class Engine::Shard {
     std::size_t live_ = 0;
 };
 
-Engine::Engine(std::vector<HostTask> tasks, Job job, Reach reach, SweepLimits limits, Observer& observer, Audit& audit)
+Engine::Engine(std::vector<HostTask> tasks, Job job, Reach reach, SweepLimits limits, Observer& observer,
+               Audit& audit)
     : tasks_(std::move(tasks)),
       reach_(std::move(reach)),
       context_{std::move(job), limits, Clock::time_point::max(), observer, audit, {}, {}, {}, {}, {}, {}},
@@ -117,16 +118,18 @@ int Engine::shard_count() const {
 }
 
 Endpoint Engine::endpoint_of(const HostTask& task) const {
-    return {task.host.name, task.host.address, task.host.port.value_or(22), task.host.user.value_or(reach_.user),
-            task.host.identity_file.value_or("")};
+    return {task.host.name, task.host.address, task.host.port.value_or(22),
+            task.host.user.value_or(reach_.user), task.host.identity_file.value_or("")};
 }
 
 void Engine::deal(const TransportFactory& make_transport) {
     const auto fanout = static_cast<std::size_t>(std::max(1, context_.limits.fanout));
-    const auto count = std::min({static_cast<std::size_t>(shard_count()), fanout, std::max<std::size_t>(1, tasks_.size())});
+    const auto count =
+        std::min({static_cast<std::size_t>(shard_count()), fanout, std::max<std::size_t>(1, tasks_.size())});
     std::vector<std::unique_ptr<Shard>> shards;
     for (std::size_t i = 0; i < count; ++i)
-        shards.push_back(std::make_unique<Shard>(*this, make_transport, fanout / count + (i < fanout % count ? 1 : 0)));
+        shards.push_back(
+            std::make_unique<Shard>(*this, make_transport, fanout / count + (i < fanout % count ? 1 : 0)));
     for (std::size_t i = 0; i < tasks_.size(); ++i) shards[i % count]->add(i);
     const std::lock_guard lock(mutex_);
     shards_ = std::move(shards);
@@ -166,7 +169,8 @@ void Engine::stop() {
 
 void Engine::host_finished(const HostOutcome& outcome) {
     if (!context_.limits.max_failures) return;
-    if (outcome.verdict != Verdict::unreachable && outcome.verdict != Verdict::unknown && !outcome.error) return;
+    if (outcome.verdict != Verdict::unreachable && outcome.verdict != Verdict::unknown && !outcome.error)
+        return;
     const double limit = *context_.limits.max_failures;
     const double allowed = limit < 1 ? limit * static_cast<double>(tasks_.size()) : limit;
     {
@@ -193,14 +197,15 @@ SweepResult Engine::collect() {
     result.failure_limit_reached = failure_limit_reached_;
     result.audit_failed = context_.audit_failed;
     result.audit_error = audit_error_;
-    const std::string_view why = result.interrupted            ? "the sweep was interrupted first"
+    const std::string_view why = result.interrupted             ? "the sweep was interrupted first"
                                  : result.deadline_passed       ? "the sweep's deadline passed first"
                                  : result.failure_limit_reached ? "the failure limit was reached first"
                                  : result.audit_failed          ? "the audit log could not be written"
                                                                 : "the sweep ended first";
     for (auto& outcome : outcomes_)
         if (!outcome.started)
-            outcome.error = Error{"not_tried", "", fmt::format("not tried: {}", why), "sweep this host again"};
+            outcome.error =
+                Error{"not_tried", "", fmt::format("not tried: {}", why), "sweep this host again"};
     result.hosts = std::move(outcomes_);
     shards_.clear();
     return result;

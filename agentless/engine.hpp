@@ -1,5 +1,6 @@
 #pragma once
-// The shards of one sweep: one io_context and one thread each, hosts dealt to them, nothing shared but the context.
+// The shards of one sweep: one io_context and one thread each, hosts dealt to them, nothing shared but the
+// context.
 
 #include <boost/asio/io_context.hpp>
 #include <functional>
@@ -18,7 +19,8 @@ using TransportFactory = std::function<std::unique_ptr<Transport>(boost::asio::i
 
 class Engine {
   public:
-    Engine(std::vector<HostTask> tasks, Job job, Reach reach, SweepLimits limits, Observer& observer, Audit& audit);
+    Engine(std::vector<HostTask> tasks, Job job, Reach reach, SweepLimits limits, Observer& observer,
+           Audit& audit);
     ~Engine();
     // Runs to the end; once. Never throws.
     SweepResult run(const TransportFactory& make_transport);
@@ -38,9 +40,9 @@ class Engine {
     std::vector<HostTask> tasks_;
     Reach reach_;
     SweepContext context_;
-    std::vector<HostOutcome> outcomes_;     // each written by its shard alone, until all are joined
-    mutable std::mutex mutex_;              // guards what follows
-    std::vector<std::string> doing_;        // by task; empty: not begun or ended
+    std::vector<HostOutcome> outcomes_;  // each written by its shard alone, until all are joined
+    mutable std::mutex mutex_;           // guards what follows
+    std::vector<std::string> doing_;     // by task; empty: not begun or ended
     std::vector<std::unique_ptr<Shard>> shards_;
     std::string audit_error_;
     std::size_t failures_ = 0;

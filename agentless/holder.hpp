@@ -5,8 +5,8 @@
 
 namespace cleanslate::agentless {
 
-// Everything but what depends on one GPU (used, ghost, inherited). Text is printable; secrets are masked unless
-// expectations.raw_commands.
+// Everything but what depends on one GPU (used, ghost, inherited). Text is printable; secrets are masked
+// unless expectations.raw_commands.
 Holder describe(const Process& process, const Evidence& evidence, const Expectations& expectations);
 
 }  // namespace cleanslate::agentless

@@ -15,8 +15,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A survey's own limit for nvidia-smi on the host: 30 s (2 s and 5 s were too short on busy nodes), less where the
-// step has less, so that the host can still report the hang before the controller gives up.
+// A survey's own limit for nvidia-smi on the host: 30 s (2 s and 5 s were too short on busy nodes), less
+// where the step has less, so that the host can still report the hang before the controller gives up.
 Milliseconds survey_budget(Milliseconds step_timeout) {
     const auto slack = std::clamp<Milliseconds>(step_timeout / 4, 100ms, 5s);
     return std::clamp<Milliseconds>(step_timeout - slack, 100ms, 30s);
@@ -25,7 +25,9 @@ Milliseconds survey_budget(Milliseconds step_timeout) {
 // A survey of a busy host is some 100 KB; the rest is room for what login files print before it.
 constexpr std::size_t survey_max_bytes = 16u << 20;
 
-Milliseconds since(Clock::time_point then) { return std::chrono::duration_cast<Milliseconds>(Clock::now() - then); }
+Milliseconds since(Clock::time_point then) {
+    return std::chrono::duration_cast<Milliseconds>(Clock::now() - then);
+}
 
 std::string_view remedy_for(std::string_view kind) {
     if (kind == "timeout") return "look at the host, or give it more time with --timeout";
@@ -51,7 +53,8 @@ std::string how_it_ended(const RunOutput& output) {
 
 Error not_our_output(const RunOutput& output, std::string_view why) {
     auto message = fmt::format("{}: the shell {}", why, how_it_ended(output));
-    if (const auto line = first_line(output); !line.empty()) message += fmt::format("; the host printed: {}", line);
+    if (const auto line = first_line(output); !line.empty())
+        message += fmt::format("; the host printed: {}", line);
     return {"protocol", "", std::move(message), "log in by hand: does `/bin/sh -s` run there?"};
 }
 
@@ -77,7 +80,8 @@ Awaitable<void> HostRun::run() {
                 co_await follow_sequence(*connection);
         }
     } catch (const std::exception& e) {
-        outcome.error = Error{"internal", outcome.doing, e.what(), "this is a fault of cleanslate: please report it"};
+        outcome.error =
+            Error{"internal", outcome.doing, e.what(), "this is a fault of cleanslate: please report it"};
         outcome.verdict = Verdict::unknown;
     }
     finish(began);
@@ -125,15 +129,17 @@ Awaitable<Status> HostRun::take_survey(Connection& connection, Sequence& sequenc
     const auto began = Clock::now();
     auto output = co_await connection.run(script, limits);
     if (!output) co_return std::unexpected(explained(output.error(), "survey"));
-    sweep.observer.host_detail(outcome.name,
-                               fmt::format("survey {}: {} bytes in {}, {}", outcome.surveys + 1, output->out.size(),
-                                           format_duration(since(began)), how_it_ended(*output)));
+    sweep.observer.host_detail(
+        outcome.name, fmt::format("survey {}: {} bytes in {}, {}", outcome.surveys + 1, output->out.size(),
+                                  format_duration(since(began)), how_it_ended(*output)));
     for (auto line : split(output->err, '\n'))
         if (!trim(line).empty()) sweep.observer.host_detail(outcome.name, "stderr: " + printable(trim(line)));
     const auto evidence = read_survey(output->out, nonce);
-    if (!evidence) co_return std::unexpected(explained(not_our_output(*output, evidence.error().message), "survey"));
+    if (!evidence)
+        co_return std::unexpected(explained(not_our_output(*output, evidence.error().message), "survey"));
     if (!evidence->complete)
-        co_return std::unexpected(explained(not_our_output(*output, "the survey has no end record"), "survey"));
+        co_return std::unexpected(
+            explained(not_our_output(*output, "the survey has no end record"), "survey"));
     sequence.surveyed(*evidence, began, Clock::now());
     co_return Status{};
 }
@@ -162,7 +168,8 @@ Awaitable<Status> HostRun::send_signal(Connection& connection, Sequence& sequenc
     } else {
         done = std::unexpected(explained(not_our_output(*output, report.error().message), "signal"));
     }
-    round.assign(outcome.signals.begin() + static_cast<std::ptrdiff_t>(move.first_action), outcome.signals.end());
+    round.assign(outcome.signals.begin() + static_cast<std::ptrdiff_t>(move.first_action),
+                 outcome.signals.end());
     sweep.audit.result(outcome, round);
     co_return done;
 }
@@ -192,7 +199,8 @@ Awaitable<Status> HostRun::run_command(Connection& connection, CommandAction& ac
         action.ok = ended.exit_status == expect_status;
         action.out = std::move(ended.out);
         action.err = std::move(output->err);
-        if (!action.ran_to_end) done = std::unexpected(explained(not_our_output(*output, "no end record"), "run"));
+        if (!action.ran_to_end)
+            done = std::unexpected(explained(not_our_output(*output, "no end record"), "run"));
     }
     sweep.audit.result(outcome, action);
     co_return done;
@@ -213,7 +221,9 @@ Awaitable<void> HostRun::sleep_until(Clock::time_point when) {
     while (Clock::now() < until && !sweep.winding_down && !sweep.cut) co_await wakeup.wait(until);
 }
 
-Clock::time_point HostRun::deadline_in(Milliseconds time) const { return std::min(Clock::now() + time, sweep.deadline); }
+Clock::time_point HostRun::deadline_in(Milliseconds time) const {
+    return std::min(Clock::now() + time, sweep.deadline);
+}
 
 Error HostRun::explained(Error error, std::string_view phase) const {
     error = in_phase(std::move(error), phase);
@@ -222,7 +232,8 @@ Error HostRun::explained(Error error, std::string_view phase) const {
         error.message += " (the sweep's --deadline passed)";
         error.remedy = "give the sweep more time with --deadline";
     } else if (sweep.cut && error.kind == "cancelled") {
-        error.message = "interrupted while " + (outcome.doing.empty() ? "starting" : "doing: " + outcome.doing);
+        error.message =
+            "interrupted while " + (outcome.doing.empty() ? "starting" : "doing: " + outcome.doing);
         error.remedy = "run `cleanslate check` on this host";
     } else if (error.remedy.empty()) {
         error.remedy = remedy_for(error.kind);

@@ -14,7 +14,7 @@ namespace cleanslate::agentless {
 struct SweepContext {
     Job job;
     SweepLimits limits;
-    Clock::time_point deadline;             // of the whole sweep
+    Clock::time_point deadline;  // of the whole sweep
     Observer& observer;
     Audit& audit;
     std::atomic<bool> winding_down{false};  // no new step
@@ -32,7 +32,7 @@ struct HostRun {
     Endpoint endpoint;
     HostOutcome& outcome;
     Transport& transport;
-    Event& wakeup;                          // notified when the sweep winds down or is cut
+    Event& wakeup;  // notified when the sweep winds down or is cut
 
     // Never throws; always leaves the outcome finished, with a verdict.
     Awaitable<void> run();
@@ -40,8 +40,10 @@ struct HostRun {
   private:
     Awaitable<void> follow_sequence(Connection& connection);
     Awaitable<void> run_ad_hoc(Connection& connection);
-    Awaitable<Status> take_survey(Connection& connection, class Sequence& sequence, const struct TakeSurvey& move);
-    Awaitable<Status> send_signal(Connection& connection, class Sequence& sequence, const struct SendSignal& move);
+    Awaitable<Status> take_survey(Connection& connection, class Sequence& sequence,
+                                  const struct TakeSurvey& move);
+    Awaitable<Status> send_signal(Connection& connection, class Sequence& sequence,
+                                  const struct SendSignal& move);
     Awaitable<Status> run_command(Connection& connection, CommandAction& action, Milliseconds timeout,
                                   int expect_status);
     Awaitable<void> sleep_until(Clock::time_point when);

@@ -27,17 +27,22 @@ struct Overloaded : Fs... {
 
 SignalResult result_of(SignalReply::Result result) {
     switch (result) {
-        case SignalReply::Result::ended: return SignalResult::ended;
-        case SignalReply::Result::alive: return SignalResult::alive;
-        case SignalReply::Result::zombie: return SignalResult::zombie;
-        case SignalReply::Result::changed: return SignalResult::changed;
-        case SignalReply::Result::not_permitted: return SignalResult::not_permitted;
+        case SignalReply::Result::ended:
+            return SignalResult::ended;
+        case SignalReply::Result::alive:
+            return SignalResult::alive;
+        case SignalReply::Result::zombie:
+            return SignalResult::zombie;
+        case SignalReply::Result::changed:
+            return SignalResult::changed;
+        case SignalReply::Result::not_permitted:
+            return SignalResult::not_permitted;
     }
     return SignalResult::alive;
 }
 
-// A playbook that does not end with its own verify step gets one: memory comes back a moment after its process is
-// gone, and a look right after the last signal would call that dirty.
+// A playbook that does not end with its own verify step gets one: memory comes back a moment after its
+// process is gone, and a look right after the last signal would call that dirty.
 std::vector<playbooks::Step> with_last_look(std::vector<playbooks::Step> steps) {
     if (steps.empty() || !std::holds_alternative<playbooks::VerifyStep>(steps.back().action))
         steps.push_back({"verify", playbooks::VerifyStep{}, 0});
@@ -47,7 +52,11 @@ std::vector<playbooks::Step> with_last_look(std::vector<playbooks::Step> steps) 
 }  // namespace
 
 Sequence::Sequence(const Job& job, const HostTask& task, Milliseconds survey_budget, HostOutcome& outcome)
-    : job_(job), task_(task), survey_budget_(survey_budget), outcome_(outcome), expectations_(task.expectations) {
+    : job_(job),
+      task_(task),
+      survey_budget_(survey_budget),
+      outcome_(outcome),
+      expectations_(task.expectations) {
     if (job_.kind != Job::Kind::clear || !job_.playbook) return;
     steps_ = with_last_look(job_.playbook->steps);
     auto& protect = expectations_.protection.protect;
@@ -63,7 +72,8 @@ Move Sequence::next(TimePoint now) {
     if (clean && (!last_act_ || clean_surveys_ >= 2)) return finish();
     if (winding_down_ || command_failed_) return finish();
     if (clean) return survey_at(std::max(now, *last_act_ + settle()));
-    if (clean_surveys_ > 0) return finish();  // it was clean after the kill and is no more: something came back
+    if (clean_surveys_ > 0)
+        return finish();  // it was clean after the kill and is no more: something came back
     return step_on(now);
 }
 
@@ -146,18 +156,21 @@ std::optional<Move> Sequence::verify(const playbooks::VerifyStep& step, TimePoin
     return survey_at(when);
 }
 
-// Looking again only helps where what is left may still be on its way out: memory nobody holds any more, or processes
-// that were signalled. A live holder that no step wanted stays for good.
+// Looking again only helps where what is left may still be on its way out: memory nobody holds any more, or
+// processes that were signalled. A live holder that no step wanted stays for good.
 bool Sequence::waiting_helps() const {
     if (!last_act_) return false;
-    const auto leaving = [&](const Holder& h) { return h.is_protected || h.ghost || signalled_.contains(h.key); };
+    const auto leaving = [&](const Holder& h) {
+        return h.is_protected || h.ghost || signalled_.contains(h.key);
+    };
     const auto& last = *outcome_.last;
     if (last.gpus.empty()) return true;
-    return std::ranges::any_of(last.gpus,
-                               [&](const GpuVerdict& gpu) {
-                                   return (gpu.verdict == Verdict::dirty || gpu.verdict == Verdict::unknown) &&
-                                          std::ranges::all_of(gpu.holders, leaving);
-                               }) ||
+    return std::ranges::any_of(
+               last.gpus,
+               [&](const GpuVerdict& gpu) {
+                   return (gpu.verdict == Verdict::dirty || gpu.verdict == Verdict::unknown) &&
+                          std::ranges::all_of(gpu.holders, leaving);
+               }) ||
            (!last.openers.empty() && std::ranges::all_of(last.openers, leaving));
 }
 
@@ -216,8 +229,8 @@ void Sequence::command_ended(TimePoint ended) {
     if (action.ok) return;
     command_failed_ = true;
     const auto how = !action.exit_signal.empty() ? fmt::format("was ended by signal {}", action.exit_signal)
-                     : action.exit_status       ? fmt::format("ended with status {}", *action.exit_status)
-                                                : std::string("did not come to its end");
+                     : action.exit_status        ? fmt::format("ended with status {}", *action.exit_status)
+                                                 : std::string("did not come to its end");
     add_finding({Severity::note, "command-failed",
                  fmt::format("step {}: `{}` {}: the steps after it were left out", action.step,
                              ellipsize(printable(action.command), 80), how),
@@ -242,9 +255,10 @@ Move Sequence::finish() {
     outcome_.verdict = outcome_.last->verdict;
     if (last_act_ && outcome_.last->clean() && clean_surveys_ < 2) {
         outcome_.verdict = Verdict::unknown;
-        add_finding({Severity::unknown, "not-settled",
-                     "clean once after the last signal, but the sweep ended before the host had time to settle",
-                     "run `cleanslate check` on this host"});
+        add_finding(
+            {Severity::unknown, "not-settled",
+             "clean once after the last signal, but the sweep ended before the host had time to settle",
+             "run `cleanslate check` on this host"});
     }
     if (last_act_ && before_ && evidence_) {
         note_what_came_back();
@@ -270,7 +284,8 @@ void Sequence::note_what_came_back() {
 }
 
 void Sequence::note_what_survived() {
-    for (auto& finding : findings_of_survivors(*before_, *evidence_, outcome_)) add_finding(std::move(finding));
+    for (auto& finding : findings_of_survivors(*before_, *evidence_, outcome_))
+        add_finding(std::move(finding));
 }
 
 void Sequence::add_finding(Finding finding) { outcome_.findings.push_back(std::move(finding)); }

@@ -1,6 +1,6 @@
 #pragma once
-// What to do next on one host: a state machine without a socket and without a clock of its own. host_run.cpp asks for
-// the next move, carries it out and tells what came of it; every decision is made here.
+// What to do next on one host: a state machine without a socket and without a clock of its own. host_run.cpp
+// asks for the next move, carries it out and tells what came of it; every decision is made here.
 
 #include <chrono>
 #include <optional>
@@ -30,25 +30,27 @@ struct RunCommand {
     std::string command;
     Milliseconds timeout{0};
     int expect_status = 0;
-    std::size_t action = 0;        // in outcome.commands
+    std::size_t action = 0;  // in outcome.commands
 };
 struct Finish {};
 using Move = std::variant<TakeSurvey, SendSignal, RunCommand, Finish>;
 
 class Sequence {
   public:
-    // `job` and `task` outlive the sequence; `outcome` is where everything that happens is written, as it happens.
+    // `job` and `task` outlive the sequence; `outcome` is where everything that happens is written, as it
+    // happens.
     Sequence(const Job& job, const HostTask& task, Milliseconds survey_budget, HostOutcome& outcome);
 
     Move next(TimePoint now);
 
-    // What came of the last move. A failed one (the connection was lost, a deadline passed) ends the sequence: the
-    // host's verdict is then unknown, whatever was seen before.
+    // What came of the last move. A failed one (the connection was lost, a deadline passed) ends the
+    // sequence: the host's verdict is then unknown, whatever was seen before.
     void surveyed(const Evidence& evidence, TimePoint began, TimePoint ended);
     void signalled(const SignalReport& report, TimePoint sent, TimePoint ended);
     void command_ended(TimePoint ended);
     void failed(Error error);
-    // The audit could not be written: the actions of this move were not carried out, and nothing more will be.
+    // The audit could not be written: the actions of this move were not carried out, and nothing more will
+    // be.
     void not_carried_out(const Move& move, Error error);
 
     // No new step from here on: what is under way reports, and one last survey says how the host was left.
@@ -77,16 +79,16 @@ class Sequence {
     Expectations expectations_;
     std::vector<playbooks::Step> steps_;
 
-    std::optional<Evidence> evidence_;      // of the last survey, until something was done
-    std::optional<Evidence> before_;        // of the survey that the first signal was chosen from
+    std::optional<Evidence> evidence_;  // of the last survey, until something was done
+    std::optional<Evidence> before_;    // of the survey that the first signal was chosen from
     TimePoint survey_began_{};
     std::optional<TimePoint> first_signal_;
     std::optional<TimePoint> last_act_;
     std::optional<TimePoint> verify_until_;
     Milliseconds verify_pause_{0};
-    std::size_t step_ = 0;                  // index of the next step
-    int clean_surveys_ = 0;                 // in a row, since the last act
-    bool respawner_ = false;                // a target ran in a unit, container or pod
+    std::size_t step_ = 0;    // index of the next step
+    int clean_surveys_ = 0;   // in a row, since the last act
+    bool respawner_ = false;  // a target ran in a unit, container or pod
     bool winding_down_ = false;
     bool command_failed_ = false;
     bool finished_ = false;
