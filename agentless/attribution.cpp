@@ -130,7 +130,7 @@ Attribution attribute(const Evidence& evidence, const Expectations& expectations
     }
     for (const auto& process : evidence.processes)
         if (process.opens_device() && !holding.contains(process.key.pid))
-            result.openers.push_back(holder_of(process, evidence, expectations));
+            result.openers.push_back(describe(process, evidence, expectations));
     return result;
 }
 
