@@ -1,0 +1,87 @@
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "agentless/nvidia_smi.hpp"
+
+namespace cleanslate::agentless {
+namespace {
+
+std::string corpus(const std::string& name) {
+    std::ifstream file(std::string(CLEANSLATE_SOURCE_DIR) + "/tests/corpus/" + name);
+    EXPECT_TRUE(file) << name;
+    std::stringstream text;
+    text << file.rdbuf();
+    return text.str();
+}
+
+constexpr const char* uuid = "GPU-00000000-1111-2222-3333-444444444444";
+
+TEST(Apps, OfABusyH200AreReadWithAndWithoutAHeader) {
+    for (const auto* name : {"h200/apps_busy_header.txt", "h200/apps_busy_nounits.txt"}) {
+        const auto read = read_app_table(corpus(name));
+        EXPECT_TRUE(read.problems.empty()) << name;
+        ASSERT_EQ(read.apps.size(), 4u) << name;
+        EXPECT_EQ(read.apps[0].pid, 843);
+        EXPECT_EQ(read.apps[0].uuid, uuid);
+        EXPECT_EQ(read.apps[0].used, Mebibytes{41570});
+        EXPECT_EQ(read.apps[3].pid, 1050);
+        EXPECT_EQ(read.apps[3].name, "python3");
+    }
+}
+
+TEST(Apps, OfAnIdleH200AreNone) {
+    const auto read = read_app_table(corpus("h200/apps_idle_header.txt"));
+    EXPECT_TRUE(read.apps.empty());
+    EXPECT_TRUE(read.problems.empty());
+    EXPECT_TRUE(read_app_table("").apps.empty());
+}
+
+TEST(Apps, AreReadInTheOrderThatTheSurveyAsksFor) {
+    const auto read = read_app_table(std::string("993, ") + uuid + ", 10850 MiB, [Not Found]\n");
+    ASSERT_EQ(read.apps.size(), 1u);
+    EXPECT_EQ(read.apps[0].pid, 993);
+    EXPECT_EQ(read.apps[0].used, Mebibytes{10850});
+    EXPECT_EQ(read.apps[0].name, "[Not Found]");
+}
+
+TEST(Apps, MayHaveCommasInTheirNames) {
+    const auto read = read_app_table(std::string("70, ") + uuid + ", 5 MiB, /usr/bin/a, b, c\r\n");
+    ASSERT_EQ(read.apps.size(), 1u);
+    EXPECT_EQ(read.apps[0].name, "/usr/bin/a, b, c");
+}
+
+TEST(Apps, MayLackAPidOrTheirMemory) {
+    const auto read = read_app_table(std::string("[N/A], ") + uuid + ", [N/A], [Insufficient Permissions]\n" +
+                                     "[Not Supported], " + uuid + ", [Not Supported], [Not Supported]\n");
+    ASSERT_EQ(read.apps.size(), 2u);
+    EXPECT_EQ(read.apps[0].pid, std::nullopt);
+    EXPECT_EQ(read.apps[0].used, std::nullopt);
+    EXPECT_TRUE(read.problems.empty());
+}
+
+TEST(Apps, NeverTurnALineThatIsNoRowIntoAPid) {
+    for (const auto* text :
+         {"No devices were found\n", "70\n", "70, GPU-1\n", "0, GPU-1, 5 MiB, x\n", "-70, GPU-1, 5 MiB, x\n",
+          "4194305, GPU-1, 5 MiB, x\n", "7 0, GPU-1, 5 MiB, x\n", "99999999999999999999, GPU-1, 5 MiB, x\n",
+          "70, not-a-uuid, 5 MiB, x\n", "70, GPU-1, 5 Mi"}) {
+        const auto read = read_app_table(text);
+        EXPECT_TRUE(read.apps.empty()) << text;
+        EXPECT_EQ(read.problems.size(), 1u) << text;
+    }
+}
+
+TEST(Apps, AreBounded) {
+    std::string text;
+    while (text.size() < 10'000'000) text += "noise, that is no row\n";
+    EXPECT_LE(read_app_table(text).problems.size(), 64u);
+    text.clear();
+    for (int pid = 1; pid <= 100'000; ++pid) text += std::to_string(pid) + ", GPU-1, 5 MiB, x\n";
+    const auto read = read_app_table(text);
+    EXPECT_LE(read.apps.size(), 65'536u);
+    EXPECT_FALSE(read.problems.empty());
+}
+
+}  // namespace
+}  // namespace cleanslate::agentless

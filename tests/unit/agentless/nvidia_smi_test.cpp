@@ -1,0 +1,215 @@
+#include "agentless/nvidia_smi.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+namespace cleanslate::agentless {
+namespace {
+
+constexpr std::string_view uuid = "GPU-00000000-1111-2222-3333-444444444444";
+
+GpuTable table(std::string_view text, std::vector<std::string> columns = {}) {
+    TableOptions options;
+    options.columns = std::move(columns);
+    return read_gpu_table(text, options);
+}
+
+std::string core_row(std::string_view index, std::string_view used, std::string_view name = "NVIDIA H200") {
+    return std::string(index) + ", " + std::string(uuid) + ", 00000000:00:06.0, " + std::string(used) +
+           ", 143771 MiB, 35, P0, " + std::string(name) + "\n";
+}
+
+bool has_trouble(const GpuRow& row, std::string_view code) {
+    for (const auto& trouble : row.troubles)
+        if (trouble.code == code) return true;
+    return false;
+}
+
+TEST(Table, OfTheCoreQueryIsReadWithoutAHeader) {
+    const auto read = table(core_row("3", "76107 MiB"));
+    ASSERT_EQ(read.rows.size(), 1u);
+    const auto& row = read.rows[0];
+    EXPECT_EQ(row.index, 3);
+    EXPECT_EQ(row.uuid, uuid);
+    EXPECT_EQ(row.bus_id, "00000000:00:06.0");
+    EXPECT_EQ(row.used, Mebibytes{76107});
+    EXPECT_EQ(row.total, Mebibytes{143771});
+    EXPECT_EQ(row.name, "NVIDIA H200");
+    EXPECT_TRUE(row.troubles.empty());
+    EXPECT_TRUE(read.health_shown);
+    EXPECT_TRUE(read.problems.empty());
+}
+
+TEST(Table, IsTheSameWithUnitsWithoutWithCrlfAndWithAByteOrderMark) {
+    for (const auto* text :
+         {"0, 12 MiB\n1, 0 MiB\n", "0, 12\n1, 0\n", "0, 12 MiB\r\n1, 0 MiB\r\n",
+          "\xEF\xBB\xBF"
+          "0, 12 MiB\n1, 0 MiB\n",
+          "index, memory.used [MiB]\n0, 12 MiB\n1, 0 MiB\n",
+          "\xEF\xBB\xBFindex, memory.used [MiB]\r\n0, 12\r\n1, 0\r\n", "\n\n0,12 MiB\n\n1,0 MiB\n\n"}) {
+        const auto read = table(text);
+        ASSERT_EQ(read.rows.size(), 2u) << text;
+        EXPECT_EQ(read.rows[0].index, 0);
+        EXPECT_EQ(read.rows[0].used, Mebibytes{12});
+        EXPECT_EQ(read.rows[1].index, 1);
+        EXPECT_TRUE(read.problems.empty()) << text;
+        EXPECT_TRUE(read.messages.empty()) << text;
+        EXPECT_FALSE(read.health_shown);
+    }
+}
+
+TEST(Table, TakesItsColumnsFromTheHeaderWhateverWasAsked) {
+    const auto read = table("memory.used [MiB], index\n5 MiB, 7\n", {"index", "memory.used"});
+    ASSERT_EQ(read.rows.size(), 1u);
+    EXPECT_EQ(read.rows[0].index, 7);
+    EXPECT_EQ(read.rows[0].used, Mebibytes{5});
+}
+
+TEST(Table, TakesItsColumnsFromTheQueryWhereThereIsNoHeader) {
+    const auto read = table("5 MiB, 7\n", {"memory.used", "index"});
+    ASSERT_EQ(read.rows.size(), 1u);
+    EXPECT_EQ(read.rows[0].index, 7);
+    EXPECT_EQ(read.rows[0].used, Mebibytes{5});
+}
+
+TEST(Table, LetsANameThatStandsLastHaveCommas) {
+    const auto read = table(core_row("0", "0 MiB", "NVIDIA H200, 141 GB, HBM3e"));
+    ASSERT_EQ(read.rows.size(), 1u);
+    EXPECT_EQ(read.rows[0].name, "NVIDIA H200, 141 GB, HBM3e");
+    EXPECT_EQ(read.rows[0].used, Mebibytes{0});
+}
+
+TEST(Table, DoesNotGuessWhereACommaBelongsInTheMiddle) {
+    const auto read = table("0, NVIDIA, H200, 0 MiB\n", {"index", "name", "memory.used"});
+    ASSERT_EQ(read.rows.size(), 1u);
+    EXPECT_EQ(read.rows[0].used, std::nullopt);
+    EXPECT_TRUE(has_trouble(read.rows[0], "row-malformed"));
+    EXPECT_EQ(read.problems.size(), 1u);
+}
+
+TEST(Table, KeepsGoodRowsAroundAFailedOne) {
+    const auto read = table("0, 0 MiB\n[Unknown Error], [Unknown Error]\n2, 0 MiB\n");
+    ASSERT_EQ(read.rows.size(), 3u);
+    EXPECT_EQ(read.rows[1].index, std::nullopt);
+    EXPECT_EQ(read.rows[1].used, std::nullopt);
+    EXPECT_EQ(read.rows[1].cells, (std::vector<std::string>{"[Unknown Error]", "[Unknown Error]"}));
+    EXPECT_EQ(read.rows[2].index, 2);
+    EXPECT_TRUE(read.messages.empty());
+}
+
+TEST(Table, ReadsNothingOutOfARowWithMissingCells) {
+    const auto read =
+        table(core_row("0", "0 MiB") + "1, " + std::string(uuid) + ", 00000000:00:07.0, 0 MiB\n");
+    ASSERT_EQ(read.rows.size(), 2u);
+    EXPECT_EQ(read.rows[1].index, 1);
+    EXPECT_EQ(read.rows[1].used, std::nullopt);
+    EXPECT_TRUE(has_trouble(read.rows[1], "row-malformed"));
+}
+
+TEST(Table, KnowsARowThatTheOutputEndsIn) {
+    const auto read = table(core_row("0", "0 MiB") + "1, " + std::string(uuid) + ", 0000");
+    ASSERT_EQ(read.rows.size(), 2u);
+    EXPECT_TRUE(has_trouble(read.rows[1], "row-truncated"));
+    EXPECT_EQ(read.rows[1].used, std::nullopt);
+}
+
+TEST(Table, DoesNotTrustALastNumberThatMayGoOn) {
+    EXPECT_EQ(table("0, 0 MiB\n1, 7 MiB").rows.at(1).used, Mebibytes{7});
+    EXPECT_EQ(table("0, 0 MiB\n1, 7 Mi").rows.at(1).used, std::nullopt);
+    const auto read = table("0, 0\n1, 7");
+    EXPECT_EQ(read.rows.at(1).used, std::nullopt);
+    EXPECT_TRUE(has_trouble(read.rows[1], "row-truncated"));
+    EXPECT_TRUE(has_trouble(table("0, 0 MiB\n1").rows.at(1), "row-truncated"));
+}
+
+TEST(Table, NeverTakesPidsForAnIndex) {
+    const auto read = table(" 77201 77201 772010, 0 MiB\n1, 0 MiB\n");
+    ASSERT_EQ(read.rows.size(), 2u);
+    EXPECT_EQ(read.rows[0].index, std::nullopt);
+    EXPECT_TRUE(has_trouble(read.rows[0], "row-fused"));
+    EXPECT_EQ(table("772010, 0 MiB\n").rows.at(0).index, std::nullopt);
+}
+
+TEST(Table, LeavesPidsOnALineOfTheirOwnAlone) {
+    const auto read = table("  843   928\n0, 0 MiB\n");
+    ASSERT_EQ(read.rows.size(), 1u);
+    ASSERT_EQ(read.messages.size(), 1u);
+    EXPECT_EQ(read.messages[0].trouble, Trouble::none);
+}
+
+TEST(Table, NamesASecondHeader) {
+    const auto read = table("index, memory.used [MiB]\n0, 0 MiB\nindex, memory.used [MiB]\n1, 0 MiB\n");
+    ASSERT_EQ(read.messages.size(), 1u);
+    EXPECT_EQ(read.messages[0].code, "header-repeated");
+}
+
+TEST(Table, DoesNotKnowTheColumnsOfAnyOtherWidth) {
+    const auto read = table("0, 0 MiB, 35\n");
+    ASSERT_EQ(read.rows.size(), 1u);
+    EXPECT_TRUE(has_trouble(read.rows[0], "columns-unknown"));
+    EXPECT_EQ(read.rows[0].used, std::nullopt);
+}
+
+TEST(HealthColumns, AreReadWhereTheQueryHasThem) {
+    const std::string header =
+        "index, memory.used [MiB], gpu_recovery_action, remapped_rows.pending, remapped_rows.failure\n";
+    EXPECT_FALSE(has_trouble(table(header + "0, 0 MiB, None, No, 0\n").rows.at(0), "recovery-action"));
+    EXPECT_FALSE(has_trouble(table(header + "0, 0 MiB, [N/A], [N/A], N/A\n").rows.at(0), "recovery-action"));
+    EXPECT_TRUE(has_trouble(table(header + "0, 0 MiB, GPU Reset, No, No\n").rows.at(0), "recovery-action"));
+    EXPECT_TRUE(has_trouble(table(header + "0, 0 MiB, None, Yes, No\n").rows.at(0), "row-remap-pending"));
+    EXPECT_TRUE(has_trouble(table(header + "0, 0 MiB, None, No, Yes\n").rows.at(0), "row-remap-failed"));
+    EXPECT_TRUE(has_trouble(table(header + "0, 0 MiB, None, No, 1\n").rows.at(0), "row-remap-failed"));
+}
+
+TEST(HealthColumns, HaveToBePlainValues) {
+    const std::string start = "0, " + std::string(uuid) + ", 00000000:00:06.0, 0 MiB, 143771 MiB, ";
+    EXPECT_TRUE(table(start + "35, P0, H200\n").rows.at(0).troubles.empty());
+    EXPECT_TRUE(has_trouble(table(start + "N/A, P0, H200\n").rows.at(0), "health-not-shown"));
+    EXPECT_TRUE(has_trouble(table(start + "hot, P0, H200\n").rows.at(0), "health-unreadable"));
+    EXPECT_TRUE(has_trouble(table(start + "35, P99, H200\n").rows.at(0), "health-unreadable"));
+    EXPECT_TRUE(has_trouble(table(start + "35, [Timeout], H200\n").rows.at(0), "health-unreadable"));
+}
+
+TEST(HostileOutput, IsReadInBoundedMemoryAndLinearTime) {
+    const std::vector<std::string> pieces{"noise without any sense, ever\n",
+                                          "0, 0 MiB\n",
+                                          "\n",
+                                          ",",
+                                          "x",
+                                          "1 ",
+                                          "[",
+                                          "0,\n",
+                                          "Unable to determine the device handle for GPU\n",
+                                          std::string(7, '\0') + "\n"};
+    const auto begin = std::chrono::steady_clock::now();
+    for (const auto& piece : pieces) {
+        std::string text;
+        text.reserve(10'000'000);
+        while (text.size() < 10'000'000) text += piece;
+        const auto read = table(text);
+        std::size_t kept = 0;
+        for (const auto& message : read.messages) kept += message.text.size();
+        for (const auto& problem : read.problems) kept += problem.size();
+        for (const auto& row : read.rows)
+            for (const auto& cell : row.cells) kept += cell.size();
+        EXPECT_LE(kept, 1'000'000u) << piece;
+        EXPECT_LE(read.messages.size(), 256u);
+        EXPECT_LE(read.rows.size(), 1024u);
+        if (piece == "noise without any sense, ever\n") {
+            EXPECT_GT(read.lines_dropped, 0u);
+            EXPECT_EQ(read.messages.back().code, "output-too-long");
+        }
+    }
+    // 100 MB in all: seconds at most even under sanitizers; a quadratic reader would take hours.
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::minutes(2));
+}
+
+TEST(HostileOutput, OfManyCommasKeepsFewCells) {
+    std::string text = "0";
+    for (int i = 0; i < 60'000; ++i) text += ",";
+    for (const auto& row : table(text + "\n").rows) EXPECT_LE(row.cells.size(), 128u);
+}
+
+}  // namespace
+}  // namespace cleanslate::agentless
