@@ -1,0 +1,281 @@
+# Part of the survey: everything about processes and their files. POSIX sh and awk; docs/remote-protocol.md has the
+# grammar of what it prints.
+# shellcheck shell=sh
+# shellcheck disable=SC2154 # all_processes: from the survey's first lines
+
+# Everything else in one awk: it joins processes with their files and escapes each value.
+join() {
+  awk -v all="$all_processes" -v shell="$$" '
+  function esc(s,   out) {
+    if (s == "") return "-"
+    if (s == "-") return "%2d"
+    out = ""
+    while (match(s, /[^!-$&-~]/)) {
+      c = substr(s, RSTART, 1)
+      out = out substr(s, 1, RSTART - 1) ((c in hex) ? hex[c] : "%3f")
+      s = substr(s, RSTART + 1)
+    }
+    return out s
+  }
+  function flush() { fflush() }
+  function done(stage) { print "done " stage; flush() }
+
+  # /proc/PID/stat, whole, into stat[], with parent and kernel-thread flag. False where there is no such process.
+  function load(p,   file, line, text, f) {
+    if (p in stat) return stat[p] != ""
+    file = "/proc/" p "/stat"
+    text = ""
+    while ((getline line < file) > 0) text = text (text == "" ? "" : "\n") line
+    close(file)
+    stat[p] = text
+    if (text == "" || !match(text, /\)[^)]*$/)) { stat[p] = ""; return 0 }
+    split(substr(text, RSTART + 2), f, " ")
+    parent[p] = f[2]
+    kernel[p] = int(f[7] / 2097152) % 2
+    return 1
+  }
+  function uid_of(p,   file, line, f, uid) {
+    file = "/proc/" p "/status"
+    uid = "-"
+    while ((getline line < file) > 0)
+      if (line ~ /^Uid:/) { split(line, f, /[ \t]+/); uid = f[2]; break }
+    close(file)
+    if (uid ~ /^[0-9]+$/) uids[uid] = 1
+    return uid
+  }
+  # v2 and systemd lines first: a bound must not cut them. The kernel lets no newline into a path.
+  function cgroup_of(p,   file, line, first, rest) {
+    file = "/proc/" p "/cgroup"
+    first = rest = ""
+    while ((getline line < file) > 0) {
+      if (line ~ /^0::/ || line ~ /^[0-9]+:name=systemd:/) first = first line "\n"
+      else if (length(rest) < 3000) rest = rest line "\n"
+    }
+    close(file)
+    return substr(first rest, 1, 4096)
+  }
+  function own(p,   q, n) {  # a child of this survey
+    for (q = p; q > 0 && n < 64 && load(q); n++) {
+      if (q == shell) return p != shell
+      q = parent[q]
+    }
+    return 0
+  }
+  function pick(p) {  # p and everything above it
+    while (p > 0 && !(p in picked) && load(p)) {
+      picked[p] = 1
+      order[++count] = p
+      print "proc " p " " uid_of(p) " " esc(stat[p])
+      if (!kernel[p]) print "cgroup " p " " esc(cgroup_of(p))
+      if (p in exe) print "exe " p " " esc(exe[p])
+      if (p in mount) print "mount " p " " esc(mount[p])
+      p = parent[p]
+    }
+  }
+  # A device file by the path of a link or mapping, as an element of a list: its minor, or c for the others.
+  function add(list, path,   n) {
+    sub(/ \(deleted\)$/, "", path)
+    n = "c"
+    if (path ~ /^\/dev\/nvidia[0-9]+$/ && length(path) < 20) n = substr(path, 12) + 0
+    if (index("," list ",", "," n ",")) return list
+    return list (list == "" ? "" : ",") n
+  }
+  function link(path, target,   part) {  # of /proc/PID/fd/N, exe, ns/mnt
+    split(path, part, "/")
+    if (part[4] == "fd" && part[5] != "") open[part[3]] = add(open[part[3]], target)
+    else if (part[4] == "fd") list[++listed] = part[3]
+    else if (target == "") return
+    else if (part[4] == "exe") exe[part[3]] = target
+    else if (part[4] == "ns") mount[part[3]] = target
+  }
+  # All links of all processes in one find. The targets are hostile text: records end in NUL, tr swaps that with
+  # newline, so a target cannot make a line.
+  function look_find(   cmd, line, ok, at) {
+    cmd = "set -- /proc/[0-9]*/fd /proc/[0-9]*/exe /proc/[0-9]*/ns/mnt; [ $# -lt 9000 ] || set -- /proc; " \
+      "find /proc/self \"$@\" -maxdepth 3 \\( -path /proc/self -printf \"ok\\\\0\" -prune " \
+      "-o -path \"/proc/[0-9]*/fd\" -printf \"%p\\\\0\" " \
+      "-o -path \"/proc/[0-9]*/fd/*\" \\( -lname \"/dev/nvidia*\" -printf \"%p %l\\\\0\" -o -true \\) " \
+      "-o \\( -path \"/proc/[0-9]*/ns/mnt\" -o -path \"/proc/[0-9]*/exe\" \\) -printf \"%p %l\\\\0\" " \
+      "-o -path \"/proc/[0-9]*/ns\" -o -path \"/proc/[0-9]*/*\" -prune -o -path \"/proc/[!0-9]*\" -prune \\) " \
+      "2>/dev/null </dev/null | tr \"\\\\n\\\\000\" \"\\\\001\\\\n\""
+    while ((cmd | getline line) > 0) {
+      if (line == "ok") { ok = 1; continue }
+      at = index(line, " ")
+      if (at) link(substr(line, 1, at - 1), substr(line, at + 1))
+      else link(line, "")
+    }
+    close(cmd)
+    return ok
+  }
+  # Where find knows no -lname or -printf: ls, one process at a time, with the nonce between them. In its own section
+  # a process can say what it likes of itself, which opening a device file says as well; its mount namespace comes
+  # first and its executable second, and both must be single lines.
+  function look_ls(   cmd, line, p, n, at, mark, target) {
+    mark = ENVIRON["CLEANSLATE_NONCE"] " "
+    cmd = "for p in /proc/[0-9]*; do n=${p#/proc/}; echo; echo \"$CLEANSLATE_NONCE $n\"; " \
+      "ls -ln $p/ns/mnt $p/task/$n/exe $p/fd </dev/null; done 2>/dev/null"
+    while ((cmd | getline line) > 0) {
+      if (index(line, mark) == 1) { p = substr(line, length(mark) + 1); list[++listed] = p; n = 0; continue }
+      n++
+      at = index(line, " -> ")
+      target = at ? substr(line, at + 4) : ""
+      line = at ? substr(line, 1, at - 1) : line
+      if (n == 1 && line ~ ("/proc/" p "/ns/mnt$")) mount[p] = target
+      else if (n == 2 && line ~ ("/proc/" p "/task/" p "/exe$")) exe[p] = target
+      else if (n == 3 && line != "" && line != "/proc/" p "/fd:") delete exe[p]
+      else if (target ~ /^\/dev\/nvidia/ && line ~ / [0-9]+$/) open[p] = add(open[p], target)
+    }
+    close(cmd)
+  }
+  # The kernel writes a newline in a path as \012: one line is one mapping. Reading may hang: what was known before is
+  # out by then.
+  function look_maps(   i, p, file, line, got, blind) {
+    for (i = 1; i <= listed; i++) {
+      p = list[i]
+      file = "/proc/" p "/maps"
+      while ((got = (getline line < file)) > 0)
+        if (index(line, "/dev/nvidia") && line ~ /^[^ ]+ [^ ]+ [^ ]+ [^ ]+ [0-9]+ +\/dev\/nvidia/)
+          mapped[p] = add(mapped[p], substr(line, index(line, "/dev/nvidia")))
+      close(file)
+      if (p in mapped) { pick(p); print "mapped " p " " mapped[p] }
+      if ((got < 0 || p in unlisted) && load(p) && !kernel[p] && lives(p)) { blind++; unread[p] = 1 }
+    }
+    for (i = 1; i <= count; i++) if (order[i] in unread) print "unreadable " order[i]
+    print "blind " (blind + 0)
+  }
+  function lives(p,   file, line, got) {
+    file = "/proc/" p "/stat"
+    got = (getline line < file)
+    close(file)
+    return got > 0
+  }
+  # Command lines of picked processes from..to, by one cat. They are hostile text of any bytes, so between each two
+  # stands the environment of that cat itself, which holds the nonce and which no other user can read. Two of these
+  # blocks come first: they tell how many lines a block has (size) and how many are before the nonce (ahead). The
+  # first line of a block may be stuck to a command line that has no NUL at its end.
+  function look_argv(from, to,   cmd, line, i, n, ahead, size, skip, mark, top, text, at, hold) {
+    mark = "CLEANSLATE_NONCE=" ENVIRON["CLEANSLATE_NONCE"]
+    cmd = "cd /proc; cat self/environ self/environ"
+    for (i = from; i <= to; i++) cmd = cmd " " order[i] "/cmdline self/environ"
+    cmd = cmd " 2>/dev/null </dev/null | tr \"\\n\\000\" \"\\001\\n\""
+    ahead = -1
+    n = size = skip = 0
+    i = from
+    text = ""
+    while ((cmd | getline line) > 0) {
+      if (skip > 0) { skip--; continue }
+      n++
+      if (n == 1 && ahead < 0) top = line
+      at = length(line) - length(mark)
+      if (at < 0 || substr(line, at + 1) != mark || (at > 0 && ahead != 0)) {
+        if (size && n > ahead && length(text) <= 4096) text = text (ahead ? hold[n % ahead] : line) "\n"
+        if (ahead > 0) hold[n % ahead] = line
+        continue
+      }
+      if (ahead < 0) { ahead = n - 1; continue }
+      if (!size) size = n - ahead - 1
+      else {
+        if (ahead) line = hold[n % ahead]
+        text = text substr(line, 1, length(line) - length(top))
+        argv(order[i++], text)
+        text = ""
+      }
+      n = 0
+      skip = size - ahead - 1
+    }
+    close(cmd)
+    return i > to
+  }
+  # text: arguments with a newline behind each, \001 for a newline in one.
+  function argv(p, text,   i, n, part, out, cut) {
+    if (kernel[p]) return
+    cut = length(text) > 4096
+    text = substr(text, 1, 4096)
+    sub(/\n+$/, "", text)
+    n = split(text, part, "\n")
+    out = n ? "" : "-"
+    for (i = 1; i <= n; i++) out = out (i > 1 ? "%00" : "") (part[i] == "" ? "" : esc(part[i]))
+    gsub(/%01/, "%0a", out)
+    if (out == "") out = "%00"
+    spent += length(out)
+    if (spent < 4000000) print "argv " p " " out (cut ? " cut" : "")
+    else if (!limited++) print "limit argv"
+  }
+  # Who owns the executables and may write them: the magic link leads to the file whatever its path says.
+  function look_exe(from, to,   cmd, i, line, f, part) {
+    cmd = "exec ls -lnLd"
+    for (i = from; i <= to; i++) if (order[i] in exe) cmd = cmd " /proc/" order[i] "/exe"
+    if (cmd !~ /exe$/) return
+    cmd = cmd " 2>/dev/null </dev/null"
+    while ((cmd | getline line) > 0) {
+      if (!match(line, /\/proc\/[0-9]+\/exe$/)) continue
+      split(substr(line, RSTART), part, "/")
+      split(line, f, / +/)
+      if (f[3] ~ /^[0-9]+$/) print "exefile " part[3] " " f[3] " " esc(f[1])
+    }
+    close(cmd)
+  }
+  function look_driver(   i, n, file, name, line) {
+    n = split(ENVIRON["CLEANSLATE_INFO"], file, "\n")
+    for (i = 1; i <= n; i++) {
+      if (file[i] == "") continue
+      name = file[i]
+      sub(/\/information$/, "", name)
+      sub(/.*\//, "", name)
+      print "driver " esc(name)
+      while ((getline line < file[i]) > 0)
+        if (line ~ /^(GPU UUID|Device Minor|Bus Location|NVRM version):/) print "info " esc(substr(line, 1, 400))
+      close(file[i])
+    }
+  }
+  function look_names(   line, f, cmd, uid) {
+    while ((getline line < "/etc/passwd") > 0) name(line)
+    close("/etc/passwd")
+    cmd = ""
+    for (uid in uids) cmd = cmd " " uid
+    if (cmd == "" || length(cmd) > 60000) return
+    cmd = "command -v timeout && exec timeout 3 getent passwd" cmd " 2>/dev/null </dev/null"
+    while ((cmd | getline line) > 0) name(line)
+    close(cmd)
+  }
+  function name(line,   f) {
+    if (split(line, f, ":") < 3 || !(f[3] in uids)) return
+    print "user " f[3] " " esc(substr(f[1], 1, 256))
+    delete uids[f[3]]
+  }
+
+  BEGIN { for (i = 1; i < 256; i++) hex[sprintf("%c", i)] = sprintf("%%%02x", i) }
+  /^record / {
+    print substr($0, 8)
+    if ($2 == "stuck") wanted[$3] = 1
+  }
+  /^gpu / || /^app / {
+    print $1 " " esc(substr($0, 5, 2000))
+    if ($1 == "app" && match($0, /^app [0-9]+,/) && RLENGTH < 15) wanted[substr($0, 5, RLENGTH - 5)] = 1
+  }
+  END {
+    flush()
+    if (!look_find()) look_ls()
+    wanted[1] = wanted[shell] = 1
+    for (p in wanted) pick(p + 0)
+    for (p in open) pick(p)
+    if (all) for (i = 1; i <= listed; i++) if (load(list[i]) && !kernel[list[i]] && !own(list[i])) pick(list[i])
+    for (p in open) if (p in picked) print "open " p " " open[p]
+    done("files")
+    look_maps()
+    done("maps")
+    complete = 1
+    for (i = 1; i <= count; i += 500) {
+      last = i + 499 < count ? i + 499 : count
+      if (!look_argv(i, last)) complete = 0
+      flush()
+    }
+    if (complete) done("argv")
+    look_driver()
+    done("driver")
+    look_names()
+    flush()
+    for (i = 1; i <= count; i += 500) look_exe(i, i + 499 < count ? i + 499 : count)
+    done("exe")
+  }'
+}
