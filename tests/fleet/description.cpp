@@ -128,8 +128,8 @@ class Reader {
         if (key == "bashrc") return host_.bashrc = value, true;
         if (key == "driver") {
             host_.driver = value;
-            return one_of(value, {"ok", "hang", "not-loaded", "mismatch", "nvml-unknown", "no-devices",
-                                  "no-library", "missing"}) ||
+            return one_of(value, {"ok", "hang", "wedged", "not-loaded", "mismatch", "nvml-unknown",
+                                  "no-devices", "no-library", "missing"}) ||
                    no("unknown driver state " + value);
         }
         if (key == "total") return set(host_.total_mib, to_number(value), "a number of MiB");
@@ -192,6 +192,7 @@ class Reader {
         if (key == "restart") return set(process.restart_ms, duration_ms(value), "a duration such as 500ms");
         if (key == "inherit") return set(process.inherits, yes_no(value), "yes or no");
         if (key == "reaps") return set(process.reaps, yes_no(value), "yes or no");
+        if (key == "wedged") return set(process.wedged, yes_no(value), "yes or no");
         if (key == "session")
             return process.own_session = value == "own",
                    one_of(value, {"own", "parent"}) || no("own or parent");
@@ -239,8 +240,8 @@ class Reader {
         for (const auto& process : host_.processes) {
             if (process.exe.empty() && process.parent.empty())
                 return wrong("process " + process.name + " needs an exe or a parent that forks it");
-            if (!process.plays_a_part() &&
-                (process.devices != Devices::none || !process.rename.empty() || !process.ends.empty()))
+            if (!process.plays_a_part() && (process.devices != Devices::none || !process.rename.empty() ||
+                                            !process.ends.empty() || process.wedged))
                 if (!process.exe.empty())
                     return wrong("process " + process.name +
                                  " plays a part, so its exe lies below /opt, /usr/local/bin or /home");
@@ -266,10 +267,10 @@ const ProcessSpec* Host::find(std::string_view process) const {
     return nullptr;
 }
 
-const Gpu* Host::gpu_of_minor(int minor) const {
-    for (const auto& gpu : gpus)
-        if (gpu.minor == minor) return &gpu;
-    return nullptr;
+bool Host::needs_wedge() const {
+    for (const auto& process : processes)
+        if (process.wedged) return true;
+    return driver == "wedged";
 }
 
 Result<Host> parse_host(std::string_view text, const std::string& file, const std::string& name) {

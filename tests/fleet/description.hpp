@@ -43,8 +43,9 @@ struct ProcessSpec {
     bool inherits = false;  // gets the parent's device files
     bool own_session = true;
     bool reaps = true;
-    std::string ends;    // "killed" or "exit": right after its children were started; empty: stays
-    std::string expect;  // after a clear: ended, same, returns; empty: nothing is expected
+    bool wedged = false;  // once set up it is in state D for ever, whatever the signal
+    std::string ends;     // "killed" or "exit": right after its children were started; empty: stays
+    std::string expect;   // after a clear: ended, same, returns; empty: nothing is expected
     // Runs simworker, which can do all of the above and says when it is set up.
     bool plays_a_part() const;
 };
@@ -55,7 +56,7 @@ struct Host {
     std::string expect;  // verdict after a clear
     std::string model = "NVIDIA H200";
     long total_mib = 143771;
-    std::string driver = "ok";        // ok, hang, not-loaded, mismatch, nvml-unknown, no-devices,
+    std::string driver = "ok";        // ok, hang, wedged, not-loaded, mismatch, nvml-unknown, no-devices,
                                       // no-library, missing (no nvidia-smi)
     long slow_ms = 0;                 // every nvidia-smi takes so long
     long release_ms = 150;            // from a process's end until its memory is free
@@ -68,7 +69,7 @@ struct Host {
     std::string folder;  // where relative paths begin
 
     const ProcessSpec* find(std::string_view process) const;
-    const Gpu* gpu_of_minor(int minor) const;
+    bool needs_wedge() const;
 };
 
 // Reads a description. `file` is for messages ("file:line: ..."), kind "simhost".

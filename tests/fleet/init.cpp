@@ -13,12 +13,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <map>
-#include <memory>
+#include <optional>
 #include <set>
 
 #include "tests/fleet/gpu_memory.hpp"
 #include "tests/fleet/launch.hpp"
 #include "tests/fleet/system.hpp"
+#include "tests/fleet/wedge.hpp"
 
 namespace cleanslate::simulated {
 namespace {
@@ -42,6 +43,7 @@ class Init {
         children_.reset(::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
         need(static_cast<bool>(children_), "signalfd");
         listen_for_notices();
+        if (host.needs_wedge()) wedge_.emplace();
         // sshd writes its pid file after it has begun to listen.
         run_folder_.reset(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
         need(::inotify_add_watch(run_folder_.get(), "/run", IN_CLOSE_WRITE) >= 0, "inotify_add_watch");
@@ -94,17 +96,19 @@ class Init {
         pollfd items[] = {{children_.get(), POLLIN, 0},
                           {notices_.get(), POLLIN, 0},
                           {run_folder_.get(), POLLIN, 0},
-                          {ledger_.events(), POLLIN, 0}};
+                          {ledger_.events(), POLLIN, 0},
+                          {wedge_ ? wedge_->requests() : -1, POLLIN, 0}};
         std::int64_t next = ledger_.next_look();
         if (!restarts_.empty() && (next == 0 || restarts_.begin()->first < next))
             next = restarts_.begin()->first;
         const auto left = next == 0 ? -1 : std::max<std::int64_t>(0, (next - now_ns() + 999'999) / 1'000'000);
-        if (::poll(items, 4, static_cast<int>(left)) < 0 && errno != EINTR) die("poll");
+        if (::poll(items, 5, static_cast<int>(left)) < 0 && errno != EINTR) die("poll");
         // The ledger first: it notes the moment at which memory lost its owner.
         if (items[3].revents != 0)
             ledger_.on_event();
         else if (ledger_.next_look() != 0 && ledger_.next_look() <= now_ns())
             ledger_.on_time();
+        if (items[4].revents != 0) wedge_->serve();
         if (items[0].revents != 0) reap();
         if (items[1].revents != 0) read_notices();
         if (items[2].revents != 0) look_for_sshd();
@@ -154,6 +158,7 @@ class Init {
     const Host& host_;
     int report_;
     Ledger ledger_;
+    std::optional<Wedge> wedge_;
     const ProcessSpec sshd_;
     Fd children_, notices_, run_folder_;
     std::map<pid_t, const ProcessSpec*> running_;

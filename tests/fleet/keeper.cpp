@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <memory>
@@ -20,6 +21,8 @@
 
 namespace cleanslate::simulated {
 namespace {
+
+constexpr std::int64_t start_limit_ns = 60'000'000'000;
 
 // One keeper a process: what die() takes down.
 Fleet* kept = nullptr;
@@ -102,8 +105,12 @@ void start_all(Fleet& fleet) {
     std::vector<std::pair<Member*, Starting>> starting;
     for (auto& member : fleet.members)
         if (!member.host.unreachable) starting.emplace_back(&member, start_host(fleet, member));
+    const auto deadline = now_ns() + start_limit_ns;
     for (auto& [member, pipes] : starting) {
         char text[8];
+        pollfd item{pipes.ready.get(), POLLIN, 0};
+        const int left = static_cast<int>(std::max<std::int64_t>(0, (deadline - now_ns()) / 1'000'000));
+        need(::poll(&item, 1, left) == 1, "host " + member->host.name + " did not become ready in time");
         const ssize_t got = ::read(pipes.ready.get(), text, sizeof text);
         errno = 0;
         need(got == 5, "host " + member->host.name + " did not start");

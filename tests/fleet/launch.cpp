@@ -17,6 +17,8 @@ namespace cleanslate::simulated {
 
 namespace {
 
+int failed_start = -1;  // in a new process until it runs its program: where a failure is told
+
 void fresh_signals() {
     for (int number = 1; number < SIGRTMIN; ++number) ::signal(number, SIG_DFL);
     sigset_t none;
@@ -95,20 +97,26 @@ pid_t launch(const ProcessSpec& spec) {
     if (child != 0) {
         writer.reset();
         register_start(child, spec.name);
-        char nothing = 0;
-        while (::read(reader.get(), &nothing, 1) < 0 && errno == EINTR) {
+        char trouble = 0;
+        ssize_t got = 0;
+        while ((got = ::read(reader.get(), &trouble, 1)) < 0 && errno == EINTR) {
         }
         errno = 0;
+        need(got == 0, "process " + spec.name + " could not be started");
         return child;
     }
-    at_death(nullptr);
+    failed_start = writer.get();
+    at_death([] { (void)!::write(failed_start, "x", 1); });
     fresh_signals();
     if (!spec.cgroup.empty()) enter_cgroup(spec.cgroup);
     if (spec.own_session) ::setsid();
     null_streams();
     if (!spec.inherits && !spec.exe.empty()) ::close_range(3, ~0U, 4 /* CLOSE_RANGE_CLOEXEC */);
     become(*user);
-    if (spec.exe.empty()) return 0;
+    if (spec.exe.empty()) {
+        at_death(nullptr);
+        return 0;
+    }
     execute(spec, *user);
 }
 

@@ -40,6 +40,7 @@ void make_dev(const Host& host, const std::string& dev) {
     make_device(dev + "/random", 8);
     make_device(dev + "/urandom", 9);
     make_device(dev + "/tty", 0, 5);
+    if (host.needs_wedge()) make_device(dev + "/fuse", 229, 10);
     make_folder(dev + "/shm", 01777);
     make_folder(dev + "/pts");
     make_folder(dev + "/nvidia-caps");

@@ -16,6 +16,7 @@
 #include "tests/fleet/gpu_memory.hpp"
 #include "tests/fleet/nvidia_smi_fields.hpp"
 #include "tests/fleet/system.hpp"
+#include "tests/fleet/wedge.hpp"
 
 namespace cleanslate::simulated {
 namespace {
@@ -51,6 +52,7 @@ void driver_failures(const Host& host) {
         ::signal(SIGHUP, SIG_IGN);
         while (true) ::pause();
     }
+    if (state == "wedged") get_wedged();
     if (state == "not-loaded")
         refuse(9,
                "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver. Make sure that "

@@ -18,6 +18,7 @@
 #include "tests/fleet/gpu_memory.hpp"
 #include "tests/fleet/launch.hpp"
 #include "tests/fleet/system.hpp"
+#include "tests/fleet/wedge.hpp"
 
 namespace cleanslate::simulated {
 namespace {
@@ -109,6 +110,7 @@ class Life {
     [[noreturn]] void live() {
         if (self_->ends == "killed") ::kill(::getpid(), SIGKILL);
         if (self_->ends == "exit") ::_exit(0);
+        if (self_->wedged) get_wedged();
         reap();
         while (true) wait_for_something();
     }

@@ -1,0 +1,98 @@
+#include "tests/fleet/wedge.hpp"
+
+#include <fcntl.h>
+#include <linux/fuse.h>
+#include <signal.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace cleanslate::simulated {
+
+namespace {
+
+template <class Body>
+void answer(int device, std::uint64_t request, const Body& body) {
+    fuse_out_header header{};
+    header.len = sizeof header + sizeof body;
+    header.unique = request;
+    const iovec parts[] = {{&header, sizeof header}, {const_cast<Body*>(&body), sizeof body}};
+    if (::writev(device, parts, 2) < 0) errno = 0;  // the asker was killed while it waited
+}
+
+void refuse(int device, std::uint64_t request) {
+    fuse_out_header header{};
+    header.len = sizeof header;
+    header.error = -ENOSYS;
+    header.unique = request;
+    if (::write(device, &header, sizeof header) < 0) errno = 0;
+}
+
+}  // namespace
+
+Wedge::Wedge() : device_(::open("/dev/fuse", O_RDWR | O_CLOEXEC | O_NONBLOCK)) {
+    need(static_cast<bool>(device_), "this machine has no FUSE, which 'wedged' needs: open /dev/fuse");
+    write_file(wedge_file, "", 0444);
+    const std::string options =
+        "fd=" + std::to_string(device_.get()) + ",rootmode=100444,user_id=0,group_id=0,allow_other";
+    need(::mount("wedge", wedge_file, "fuse", MS_NOSUID | MS_NODEV, options.c_str()) == 0,
+         "cannot mount FUSE");
+}
+
+void Wedge::serve() {
+    alignas(fuse_in_header) char buffer[FUSE_MIN_READ_BUFFER + 4096 * 33];
+    while (::read(device_.get(), buffer, sizeof buffer) >= static_cast<ssize_t>(sizeof(fuse_in_header))) {
+        fuse_in_header request;
+        std::memcpy(&request, buffer, sizeof request);
+        switch (request.opcode) {
+            case FUSE_INIT: {
+                fuse_init_out init{};
+                init.major = FUSE_KERNEL_VERSION;
+                init.minor = 31;
+                init.max_write = 4096;
+                answer(device_.get(), request.unique, init);
+                break;
+            }
+            case FUSE_GETATTR: {
+                fuse_attr_out attributes{};
+                attributes.attr.ino = FUSE_ROOT_ID;
+                attributes.attr.mode = S_IFREG | 0444;
+                attributes.attr.nlink = 1;
+                attributes.attr.size = 4096;
+                answer(device_.get(), request.unique, attributes);
+                break;
+            }
+            case FUSE_OPEN: {
+                fuse_open_out opened{};
+                opened.open_flags = FOPEN_DIRECT_IO;
+                answer(device_.get(), request.unique, opened);
+                break;
+            }
+            case FUSE_READ:
+            case FUSE_INTERRUPT:
+            case FUSE_FORGET:
+            case FUSE_BATCH_FORGET:
+                break;
+            default:
+                refuse(device_.get(), request.unique);
+        }
+    }
+    errno = 0;
+}
+
+void get_wedged() {
+    const Fd file(::open(wedge_file, O_RDONLY | O_CLOEXEC));
+    // The kernel waits for an answer interruptibly (S) until a signal has come, and in state D from then on.
+    ::signal(SIGALRM, [](int) {});
+    const itimerval soon{{0, 5000}, {0, 5000}};
+    ::setitimer(ITIMER_REAL, &soon, nullptr);
+    char byte = 0;
+    if (file && ::read(file.get(), &byte, 1) < 0) errno = 0;
+}
+
+}  // namespace cleanslate::simulated
