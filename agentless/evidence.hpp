@@ -86,7 +86,7 @@ struct ComputeApp {
 // How a remote tool ended.
 struct ToolResult {
     std::optional<int> exit_status;        // absent: never ran to its end
-    bool timed_out = false;
+    bool timed_out = false;                // also: not started beside one that is stuck (Evidence::stuck)
     bool missing = false;
 };
 
@@ -99,6 +99,7 @@ struct DriverGpu {
 
 struct Evidence {
     bool complete = false;                 // the survey ended with its own end record
+    std::string incomplete_reason;         // why it is not; empty where it is
     std::string boot_id;                   // /proc/sys/kernel/random/boot_id
     std::uint32_t uid = 0;                 // who looked
     bool root = false;
@@ -112,11 +113,14 @@ struct Evidence {
     std::vector<ComputeApp> apps;
     std::vector<std::string> app_problems; // lines of the compute-apps query that are no row
     std::string driver_version;            // empty: unknown
+    std::vector<Pid> stuck;                // every nvidia-smi that hangs in the kernel (state D), whoever started it
     // The kernel's side
     std::optional<std::vector<DriverGpu>> driver_gpus;  // absent: no /proc/driver/nvidia/gpus
     std::optional<std::vector<int>> device_minors;      // the /dev/nvidiaN there are; absent: /dev not readable
-    bool proc_hides_others = false;        // hidepid, or a container's own /proc
+    bool proc_hides_others = false;        // hidepid, a container's own /proc, or the /proc of another pid namespace
     bool holders_visible = false;          // every process's fd and maps could be listed
+    std::uint64_t unreadable = 0;          // processes whose fd or maps could not be read
+    std::vector<std::string> cuts;         // what the remote deadline cut: "maps of 812"; holders_visible is false then
     // Every process that has a device file or that the driver lists, and all ancestors of these; every process that
     // is no kernel thread where the survey was asked for all (a playbook with name or command-line patterns).
     std::vector<Process> processes;

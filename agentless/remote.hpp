@@ -18,7 +18,8 @@ std::string fresh_nonce();
 
 struct SurveyRequest {
     bool all_processes = false;          // for playbooks with name, command-line, exe or pid patterns
-    Milliseconds budget{30'000};         // remote deadline of nvidia-smi; the script ends soon after it, whatever hangs
+    Milliseconds budget{30'000};         // remote deadline of both nvidia-smi queries together; whole seconds, at least 1
+    Milliseconds slack{8'000};           // the script ends at most so long after the budget, whatever hangs
 };
 
 // Standard input for /bin/sh -s.
@@ -41,14 +42,19 @@ struct SignalReply {
     std::optional<Milliseconds> took;    // from the signal to its end, where it ended
     char state = '?';
     std::optional<Pid> parent;           // of a zombie
+    bool sent = false;                   // the signal went out
 };
 
 struct SignalReport {
     bool complete = false;
-    std::vector<SignalReply> replies;    // those that came, also where the report is not complete
+    // Those that came, also where the report is not complete: a target whose signal went out and whose end was not
+    // heard of is `alive` with state '?'.
+    std::vector<SignalReply> replies;
 };
 
+// Standard input for /bin/sh -s. It ends at most a few seconds after `wait`.
 std::string signal_script(const SignalRequest& request, std::string_view nonce);
+// As read_survey: errors (kind "protocol") only where nothing of the script was printed.
 Result<SignalReport> read_signal(std::string_view out, std::string_view nonce);
 
 }  // namespace cleanslate::agentless

@@ -64,7 +64,7 @@ send_all() {
         continue
       fi
       look_at "$pid" "$start"
-      [ "$now" != alive ] || now=not_permitted
+      [ "$now" != alive ] || now=not-permitted
     fi
     reply "$pid" "$start" "$now" -
   done

@@ -1,0 +1,71 @@
+// What can only be said when all records are there: rows, names, ages, and whether everything was seen.
+
+#include <algorithm>
+
+#include "agentless/nvidia_smi.hpp"
+#include "agentless/survey_reader.hpp"
+#include "base/text.hpp"
+
+namespace cleanslate::agentless {
+
+void SurveyReader::finish_queries() {
+    TableOptions options;
+    for (const auto column : split(core_columns, ',')) options.columns.emplace_back(column);
+    auto table = read_gpu_table(gpu_text_, options);
+    evidence_.gpus = std::move(table.rows);
+    evidence_.messages = std::move(table.messages);
+    auto apps = read_app_table(app_text_);
+    evidence_.apps = std::move(apps.apps);
+    evidence_.app_problems = std::move(apps.problems);
+    // None was started beside the stuck one, or ours is stuck itself: no answer within its time either way.
+    if (!evidence_.stuck.empty() && !evidence_.gpu_query.exit_status) evidence_.gpu_query.timed_out = true;
+}
+
+void SurveyReader::finish_processes() {
+    // The host's mount namespace is that of pid 1; who may not look at pid 1 has only the one of the login.
+    auto host = mounts_.find(1);
+    if (host == mounts_.end() && shell_) host = mounts_.find(*shell_);
+    for (auto& process : evidence_.processes) {
+        const auto pid = process.key.pid;
+        const auto mount = mounts_.find(pid);
+        process.host_mount_ns =
+            host != mounts_.end() && mount != mounts_.end() && mount->second == host->second;
+        if (process.uid)
+            if (const auto name = users_.find(*process.uid); name != users_.end())
+                process.user = name->second;
+        process.maps_readable = done_.contains("maps") && !unreadable_.contains(pid);
+        process.fds_readable = process.maps_readable && done_.contains("files");
+        if (evidence_.clock_ticks && uptime_) {
+            const auto began = process.key.start / *evidence_.clock_ticks;
+            process.age_s = *uptime_ > began ? *uptime_ - began : 0;
+        }
+    }
+}
+
+void SurveyReader::finish_ancestors() {
+    for (auto pid = shell_; pid && *pid > 0;) {
+        if (std::ranges::find(evidence_.session_ancestors, *pid) != evidence_.session_ancestors.end()) break;
+        evidence_.session_ancestors.push_back(*pid);
+        const auto found = index_.find(*pid);
+        if (found == index_.end()) break;
+        pid = evidence_.processes[found->second].parent;
+    }
+}
+
+void SurveyReader::finish_sight() {
+    if (foreign_proc_) evidence_.proc_hides_others = true;
+    for (const auto stage : survey_stages)
+        if (!done_.contains(stage)) evidence_.cuts.push_back(std::string(stage));
+    evidence_.holders_visible =
+        done_.size() == std::size(survey_stages) && evidence_.unreadable == 0 && !evidence_.proc_hides_others;
+}
+
+Evidence SurveyReader::finish() {
+    finish_queries();
+    finish_processes();
+    finish_ancestors();
+    finish_sight();
+    return std::move(evidence_);
+}
+
+}  // namespace cleanslate::agentless
