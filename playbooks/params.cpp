@@ -126,38 +126,40 @@ Result<Values> Values::make(const std::vector<Declared>& params, const Settings&
     return values;
 }
 
+Result<std::string> Values::value_of(const std::string& name, const Judge& judge) const {
+    const auto value = values_.find(name);
+    if (value == values_.end()) {
+        std::vector<std::string> names;
+        for (const auto& [known, unused] : values_) names.push_back(known);
+        const std::string near = yaml::nearest(name, names);
+        return fail("playbook", fmt::format("there is no param `{}`", shown(name)),
+                    (near.empty() ? std::string() : fmt::format("did you mean ${{{}}}? ", near)) +
+                        "name it under `params:`, or write $${ for the two characters ${");
+    }
+    used_.insert(name);
+    if (const std::string wrong = judge ? judge(value->second) : std::string(); !wrong.empty())
+        return fail("playbook", fmt::format("param `{}`: {}", name, wrong),
+                    "give another value, or write the text into the playbook itself");
+    return value->second;
+}
+
 Result<Values::Expanded> Values::expand(std::string_view text, const Judge& judge) const {
     Expanded out;
     for (std::size_t at = 0; at < text.size();) {
         const std::string_view rest = text.substr(at);
-        if (rest.starts_with("$$")) {
-            out.text += '$';
-            at += 2;
-        } else if (rest.starts_with("${")) {
+        if (rest.starts_with("${")) {
             const std::size_t end = rest.find('}');
             if (end == std::string_view::npos)
                 return fail("playbook", "a ${ that is never closed",
                             "write ${NAME}, or $${ for the two characters");
-            const std::string name(rest.substr(2, end - 2));
-            const auto value = values_.find(name);
-            if (value == values_.end()) {
-                std::vector<std::string> names;
-                for (const auto& [known, unused] : values_) names.push_back(known);
-                const std::string near = yaml::nearest(name, names);
-                return fail("playbook", fmt::format("there is no param `{}`", shown(name)),
-                            (near.empty() ? std::string() : fmt::format("did you mean ${{{}}}? ", near)) +
-                                "name it under `params:`, or write $${ for the two characters ${");
-            }
-            used_.insert(name);
-            if (const std::string wrong = judge ? judge(value->second) : std::string(); !wrong.empty())
-                return fail("playbook", fmt::format("param `{}`: {}", name, wrong),
-                            "give another value, or write the text into the playbook itself");
-            out.text += value->second;
+            auto value = value_of(std::string(rest.substr(2, end - 2)), judge);
+            if (!value) return std::unexpected(value.error());
+            out.text += *value;
             out.changed = true;
             at += end + 1;
         } else {
             out.text += rest[0];
-            ++at;
+            at += rest.starts_with("$$") ? 2 : 1;
         }
         if (out.text.size() > max_text_bytes)
             return fail("playbook", "a text of more than 64 KiB", "write a shorter one");

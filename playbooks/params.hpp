@@ -46,6 +46,8 @@ class Values {
     const Declared* unused(const std::vector<Declared>& params) const;
 
   private:
+    Result<std::string> value_of(const std::string& name, const Judge& judge) const;
+
     std::map<std::string, std::string> values_;
     mutable std::set<std::string> used_;
 };

@@ -11,9 +11,9 @@
 namespace cleanslate::playbooks {
 namespace {
 
-constexpr std::size_t max_unfolded = 2000;  // atoms after repetition
-constexpr std::size_t max_depth = 50;       // nested groups
-constexpr std::size_t max_repeat = 255;     // POSIX: RE_DUP_MAX
+constexpr std::size_t max_unfolded = 500;  // atoms after repetition: matching takes time with their square
+constexpr std::size_t max_depth = 50;      // nested groups
+constexpr std::size_t max_repeat = 255;    // POSIX: RE_DUP_MAX
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }

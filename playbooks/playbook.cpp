@@ -51,18 +51,23 @@ Status read_head(const yaml::Node& root, std::string_view file, Playbook& playbo
     return {};
 }
 
-// One name of an executable, a script or a unit. What could never match is refused: it would protect nothing.
+// One executable (its name, or its whole path), script or unit; a * at the end stands for any rest. What
+// could never match is refused: it would protect nothing.
 Status check_protected(const Reader& in, const yaml::Node& node, const std::string& entry) {
+    const std::string shown = ellipsize(printable(entry), 60);
     if (entry.empty() || entry != printable(entry) || entry.size() > 255 || trim(entry) != entry)
-        return in.refuse(node, "this entry of `protect` is no name",
+        return in.refuse(node, fmt::format("'{}' in `protect` is no name", shown),
                          "write an executable's name, such as dcgm-exporter");
-    if (entry.find('/') != std::string::npos)
-        return in.refuse(
-            node, fmt::format("`{}` in `protect` is a path", ellipsize(entry, 60)),
-            fmt::format("write the file's own name: {}", ellipsize(entry.substr(entry.rfind('/') + 1), 60)));
-    if (entry.find_first_of("*?[") != std::string::npos)
-        return in.refuse(node, fmt::format("`{}` in `protect` is a pattern", ellipsize(entry, 60)),
-                         "write whole names, one entry each");
+    if (entry == "*")
+        return in.refuse(node, "`*` would protect every process", "name the ones meant, such as gpuwatch*");
+    if (entry[0] != '/' && entry.find('/') != std::string::npos)
+        return in.refuse(node, fmt::format("`{}` in `protect` is half a path", shown),
+                         fmt::format("write the whole path, or the file's own name: {}",
+                                     ellipsize(entry.substr(entry.rfind('/') + 1), 60)));
+    const std::size_t special = entry.find_first_of("*?[");
+    if (special != std::string::npos && (entry[special] != '*' || special + 1 != entry.size()))
+        return in.refuse(node, fmt::format("`{}` in `protect` is a pattern", shown),
+                         "write whole names, one entry each; a * may stand at the end");
     return {};
 }
 

@@ -120,13 +120,24 @@ TEST(Protect, IsAListOfWholeNames) {
     EXPECT_THAT(
         refused("protect: gpuwatch\n" + verify),
         AllOf(StartsWith("p.yaml:1:10: `protect` is a list, and here is text"), HasSubstr("[NAME, NAME]")));
-    EXPECT_THAT(refused("protect: [/usr/bin/gpuwatch]\n" + verify),
-                AllOf(StartsWith("p.yaml:1:11: "), HasSubstr("is a path"),
-                      HasSubstr("write the file's own name: gpuwatch")));
-    EXPECT_THAT(refused("protect: ['gpu*']\n" + verify), HasSubstr("is a pattern"));
     for (const char* name : {"''", "' a'", "\"a\\nb\"", "~", "[]", "{a: b}"})
         EXPECT_THAT(refused("protect: [" + std::string(name) + "]\n" + verify), StartsWith("p.yaml:1:11: "))
             << name;
+}
+
+TEST(Protect, AnEntryThatCouldNeverMatchIsRefused) {
+    EXPECT_THAT(refused("protect: [bin/gpuwatch]\n" + verify),
+                AllOf(StartsWith("p.yaml:1:11: `bin/gpuwatch` in `protect` is half a path"),
+                      HasSubstr("the file's own name: gpuwatch")));
+    for (const char* name : {"gpu?", "g*pu", "*watch", "gpu[01]", "gpu*.service", "gpu**"})
+        EXPECT_THAT(refused("protect: ['" + std::string(name) + "']\n" + verify), HasSubstr("is a pattern"))
+            << name;
+}
+
+TEST(Protect, AWholePathAndABeginningAreEntries) {
+    EXPECT_THAT(accepted("protect: [/opt/watch/gpuwatch, gpuwatch*, 'watch me']\n" + verify).protect,
+                ElementsAre("/opt/watch/gpuwatch", "gpuwatch*", "watch me"));
+    EXPECT_THAT(refused("protect: ['*']\n" + verify), HasSubstr("would protect every process"));
 }
 
 TEST(Playbook, NeedsAllProcessesWhereOneStepHasAPattern) {
