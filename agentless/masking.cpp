@@ -217,8 +217,9 @@ bool is_secret_flag(std::string_view argument) {
 std::string masked_command(const std::vector<std::string>& argv) {
     std::string masked;
     bool value_of_secret = false;
-    for (const auto& argument : argv) {
-        if (!masked.empty()) masked += ' ';
+    for (std::size_t i = 0; i < argv.size(); ++i) {
+        const auto& argument = argv[i];
+        if (i > 0) masked += ' ';
         // After a flag without a value (--use-auth-token) comes the next flag.
         const bool hide = value_of_secret && !argument.starts_with("--");
         if (hide)

@@ -131,7 +131,8 @@ class TableReader {
         const auto first = cells.front();
         const bool number = is_pid_list(first);
         const bool begins_like_row = number || is_uuid(first) || first.starts_with('[');
-        if (!begins_like_row || (cells.size() == 1 && (terminated || !number))) return false;
+        const bool cut_number = !terminated && number && first.find_first_of(" \t") == std::string_view::npos;
+        if (!begins_like_row || (cells.size() == 1 && !cut_number)) return false;
         if (full()) return true;
         GpuRow row;
         for (const auto cell : cells) row.cells.push_back(bounded(cell));

@@ -1,0 +1,341 @@
+// Evidence in, verdicts out.
+
+#include "agentless/verdict.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "agentless/nvidia_smi.hpp"
+#include "tests/support/scene.hpp"
+
+namespace cleanslate::agentless {
+namespace {
+
+using testing::bus_of;
+using testing::Scene;
+using testing::uuid_of;
+
+const Finding* find(const std::vector<Finding>& findings, std::string_view code) {
+    for (const auto& finding : findings)
+        if (finding.code == code) return &finding;
+    return nullptr;
+}
+
+HostVerdict judge(Scene& scene) { return agentless::judge(scene.evidence(), {}); }
+
+std::string codes(const std::vector<Finding>& findings) {
+    std::string line;
+    for (const auto& finding : findings)
+        line += fmt::format("{}{}:{}", line.empty() ? "" : " ", finding.code, to_string(finding.severity));
+    return line;
+}
+
+DriverMessage said(std::string_view line) { return classify_line(line); }
+
+// Row `i` of the scene, as the driver prints it for a GPU that it cannot get at.
+void fail_row(Scene& scene, std::size_t i, const char* cell = "[Unknown Error]") {
+    GpuRow row;
+    row.cells.assign(8, cell);
+    scene.evidence().gpus[i] = row;
+}
+
+TEST(Host, WithEightIdleGpusIsClean) {
+    Scene scene(8);
+    const auto host = judge(scene);
+    EXPECT_EQ(host.verdict, Verdict::clean);
+    EXPECT_TRUE(host.clean());
+    EXPECT_EQ(codes(host.findings), "");
+    ASSERT_EQ(host.gpus.size(), 8u);
+    EXPECT_EQ(host.gpus[3].index, 3);
+    EXPECT_EQ(host.gpus[3].uuid, uuid_of(3));
+    EXPECT_EQ(host.gpus[3].verdict, Verdict::clean);
+}
+
+TEST(Host, OfWhichNothingWasObservedIsUnknown) {
+    EXPECT_EQ(codes(agentless::judge({}, {}).findings), "survey-incomplete:unknown");
+    EXPECT_EQ(agentless::judge({}, {}).verdict, Verdict::unknown);
+    Expectations anything;
+    anything.any_count = true;
+    anything.gpus = 0;
+    EXPECT_EQ(agentless::judge({}, anything).verdict, Verdict::unknown);
+}
+
+// Each change to a clean host's evidence takes something away that the proof needs.
+TEST(Host, IsCleanOnlyWhileEveryPartOfTheProofIsThere) {
+    using Change = std::pair<const char*, void (*)(Evidence&)>;
+    const std::vector<Change> changes{
+        {"survey-incomplete", [](Evidence& e) { e.complete = false; }},
+        {"driver-hung",
+         [](Evidence& e) {
+             e.gpu_query = {std::nullopt, true, false};
+         }},
+        {"nvidia-smi-missing",
+         [](Evidence& e) {
+             e.gpu_query = {std::nullopt, false, true};
+         }},
+        {"nvidia-smi-cut", [](Evidence& e) { e.gpu_query.exit_status.reset(); }},
+        {"nvidia-smi-failed", [](Evidence& e) { e.gpu_query.exit_status = 255; }},
+        {"driver-not-loaded", [](Evidence& e) { e.gpu_query.exit_status = 9; }},
+        {"nvidia-smi-failed", [](Evidence& e) { e.gpu_query.exit_status = 14; }},
+        {"driver-hung",
+         [](Evidence& e) {
+             e.app_query = {124, true, false};
+         }},
+        {"nvidia-smi-cut", [](Evidence& e) { e.app_query.exit_status.reset(); }},
+        {"nvidia-smi-failed", [](Evidence& e) { e.app_query.exit_status = 255; }},
+        {"apps-unreadable", [](Evidence& e) { e.app_problems.push_back("what is this"); }},
+        {"no-gpus", [](Evidence& e) { e.gpus.clear(); }},
+        {"count-mismatch", [](Evidence& e) { e.gpus.pop_back(); }},
+        {"count-mismatch", [](Evidence& e) { e.driver_gpus->pop_back(); }},
+        {"count-unproven", [](Evidence& e) { e.driver_gpus.reset(), e.device_minors.reset(); }},
+        {"holders-unreadable", [](Evidence& e) { e.holders_visible = false; }},
+        {"tool-missing", [](Evidence& e) { e.missing_tools.push_back("awk"); }},
+        {"unrecognised-line", [](Evidence& e) { e.messages.push_back(said("what is this")); }},
+        {"permission-refused",
+         [](Evidence& e) {
+             e.messages.push_back(said("Failed to initialize NVML: Insufficient Permissions"));
+         }},
+        {"holder-not-placed",
+         [](Evidence& e) {
+             e.apps.push_back({1, "GPU-elsewhere", Mebibytes{1}, "x"});
+         }},
+    };
+    for (const auto& [code, change] : changes) {
+        Scene scene(2);
+        change(scene.evidence());
+        const auto host = judge(scene);
+        EXPECT_EQ(host.verdict, Verdict::unknown) << code;
+        EXPECT_NE(find(host.findings, code), nullptr) << code << " is not in " << codes(host.findings);
+    }
+}
+
+TEST(Gpu, IsCleanOnlyWhileItsRowIsWhole) {
+    using Change = std::pair<const char*, void (*)(GpuRow&)>;
+    const std::vector<Change> changes{
+        {"index-unreadable", [](GpuRow& r) { r.index.reset(); }},
+        {"memory-unreadable", [](GpuRow& r) { r.used.reset(); }},
+        {"memory-not-shown", [](GpuRow& r) { r.used.reset(), r.cells[3] = "[N/A]"; }},
+        {"permission-refused", [](GpuRow& r) { r.cells[5] = "[Insufficient Permissions]"; }},
+        {"row-repeated", [](GpuRow& r) { r.index = 0; }},
+        {"row-repeated", [](GpuRow& r) { r.uuid = uuid_of(0); }},
+        {"row-repeated", [](GpuRow& r) { r.bus_id = bus_of(0); }},
+        {"index-unexpected", [](GpuRow& r) { r.index = 2; }},
+        {"row-fused", [](GpuRow& r) { r.repaired = true; }},
+        {"row-malformed",
+         [](GpuRow& r) {
+             r.troubles.push_back({Trouble::unreadable, "row-malformed", "x", {}});
+         }},
+    };
+    for (const auto& [code, change] : changes) {
+        Scene scene(2);
+        change(scene.evidence().gpus[1]);
+        const auto host = judge(scene);
+        EXPECT_EQ(host.verdict, Verdict::unknown) << code;
+        const Finding* found = nullptr;
+        for (const auto& gpu : host.gpus)
+            if (gpu.verdict == Verdict::unknown && found == nullptr) found = find(gpu.findings, code);
+        EXPECT_NE(found, nullptr) << code;
+    }
+}
+
+TEST(Count, ComesFromTheInventoryThenTheDriverThenTheDeviceFiles) {
+    Scene scene(8);
+    scene.evidence().driver_gpus.reset();
+    EXPECT_EQ(judge(scene).verdict, Verdict::clean);
+    scene.evidence().device_minors.reset();
+    EXPECT_NE(find(judge(scene).findings, "count-unproven"), nullptr);
+    Expectations eight;
+    eight.gpus = 8;
+    EXPECT_EQ(agentless::judge(scene.evidence(), eight).verdict, Verdict::clean);
+    eight.gpus = 7;
+    EXPECT_EQ(agentless::judge(scene.evidence(), eight).verdict, Verdict::unknown);
+    eight.gpus = 9;
+    EXPECT_EQ(agentless::judge(scene.evidence(), eight).verdict, Verdict::unknown);
+}
+
+TEST(Count, OfTheInventoryStandsAgainstTheDriversWithANote) {
+    Scene scene(8);
+    scene.evidence().driver_gpus->push_back({"00000000:99:00.0", "GPU-9", 8});
+    Expectations eight;
+    eight.gpus = 8;
+    const auto host = agentless::judge(scene.evidence(), eight);
+    EXPECT_EQ(host.verdict, Verdict::clean);
+    EXPECT_EQ(codes(host.findings), "driver-count-differs:note");
+}
+
+TEST(Count, OfAHugeExpectationIsNotSpelledOut) {
+    Scene scene(1);
+    Expectations many;
+    many.gpus = 2'000'000'000;
+    EXPECT_LE(agentless::judge(scene.evidence(), many).gpus.size(), 1024u);
+}
+
+TEST(NoGpus, AreCleanOnlyWhereTheInventorySaysSoAndNothingSaysOtherwise) {
+    Expectations none;
+    none.gpus = 0;
+    const auto verdict = [&](auto change) {
+        Scene scene(0);
+        scene.evidence().driver_gpus.reset();
+        scene.evidence().gpu_query = {std::nullopt, false, true};
+        scene.evidence().app_query = {std::nullopt, false, true};
+        change(scene.evidence());
+        return agentless::judge(scene.evidence(), none).verdict;
+    };
+    EXPECT_EQ(verdict([](Evidence&) {}), Verdict::clean);  // no nvidia-smi, no /dev/nvidiaN, no driver
+    EXPECT_EQ(verdict([](Evidence& e) { e.device_minors.reset(); }), Verdict::unknown);
+    EXPECT_EQ(verdict([](Evidence& e) { e.device_minors = {0}; }), Verdict::unknown);
+    EXPECT_EQ(verdict([](Evidence& e) { e.driver_gpus.emplace().push_back({}); }), Verdict::unknown);
+    EXPECT_EQ(verdict([](Evidence& e) { e.gpu_query = {std::nullopt, true, false}; }), Verdict::unknown);
+    EXPECT_EQ(verdict([](Evidence& e) { e.gpu_query = {}; }), Verdict::unknown);
+    EXPECT_EQ(verdict([](Evidence& e) { e.gpu_query = {0, false, false}; }), Verdict::unknown);
+    EXPECT_EQ(verdict([](Evidence& e) {
+                  e.gpu_query = {6, false, false};
+                  e.messages.push_back(said("No devices were found"));
+              }),
+              Verdict::clean);
+    EXPECT_EQ(verdict([](Evidence& e) {
+                  e.gpu_query = {6, false, false};
+                  e.messages.push_back(said("No devices were found"));
+                  e.messages.push_back(said("what is this"));
+              }),
+              Verdict::unknown);
+    EXPECT_EQ(verdict([](Evidence& e) { e.missing_tools.push_back("ls"); }), Verdict::unknown);
+    EXPECT_EQ(verdict([](Evidence& e) { e.complete = false; }), Verdict::unknown);
+    none.gpus.reset();
+    EXPECT_EQ(verdict([](Evidence&) {}), Verdict::unknown);
+}
+
+TEST(SickGpu, ExplainsTheStatusWhereEveryGpuIsAccountedFor) {
+    Scene scene(8);
+    fail_row(scene, 2);
+    scene.evidence().gpu_query.exit_status = 255;
+    scene.evidence().app_query.exit_status = 255;
+    scene.evidence().messages.push_back(
+        said("Unable to determine the device handle for GPU 0000:12:00.0: Unknown Error"));
+    const auto host = judge(scene);
+    EXPECT_EQ(host.verdict, Verdict::sick);
+    EXPECT_EQ(codes(host.findings), "");
+    EXPECT_EQ(host.gpus[2].index, 2);
+    EXPECT_EQ(host.gpus[2].bus_id, bus_of(2));
+    EXPECT_EQ(host.gpus[2].uuid, uuid_of(2));
+    EXPECT_EQ(codes(host.gpus[2].findings), "gpu-unknown-error:sick gpu-unknown-error:sick");
+}
+
+TEST(SickGpu, DoesNotExplainAStatusWhereAnotherOneIsMissing) {
+    Scene scene(8);
+    fail_row(scene, 2);
+    scene.evidence().gpus.pop_back();
+    scene.evidence().gpu_query.exit_status = 255;
+    const auto host = judge(scene);
+    EXPECT_EQ(host.verdict, Verdict::unknown);
+    EXPECT_NE(find(host.findings, "nvidia-smi-failed"), nullptr);
+}
+
+TEST(SickGpu, DoesNotExplainATimeoutOrACommandThatFailedAsAWhole) {
+    for (const int status : {2, 9, 12, 18, 124, 127, 137}) {
+        Scene scene(8);
+        fail_row(scene, 2);
+        scene.evidence().gpu_query.exit_status = status;
+        EXPECT_EQ(judge(scene).verdict, Verdict::unknown) << status;
+    }
+    Scene scene(8);
+    fail_row(scene, 2);
+    scene.evidence().gpu_query.timed_out = true;
+    EXPECT_EQ(judge(scene).verdict, Verdict::unknown);
+}
+
+TEST(SickGpu, IsSickWhateverItsMemorySays) {
+    Scene scene(1);
+    scene.evidence().gpus[0].cells[5] = "[GPU requires reset]";
+    EXPECT_EQ(judge(scene).verdict, Verdict::sick);
+    scene.used(0, 76107);
+    const auto host = judge(scene);
+    EXPECT_EQ(host.verdict, Verdict::sick);
+    EXPECT_NE(find(host.gpus[0].findings, "memory-in-use"), nullptr);
+}
+
+TEST(SickGpu, StillHasItsHolders) {
+    Scene scene(2);
+    scene.holder(812, 1, 5000);
+    fail_row(scene, 1);
+    const auto host = judge(scene);
+    EXPECT_EQ(host.verdict, Verdict::sick);
+    ASSERT_EQ(host.gpus[1].holders.size(), 1u);
+    EXPECT_EQ(host.gpus[1].holders[0].key.pid, 812);
+}
+
+TEST(SickGpu, WithACorruptedInforomHasValidRows) {
+    Scene scene(2);
+    scene.evidence().gpu_query.exit_status = 14;
+    scene.evidence().messages.push_back(said("WARNING: infoROM is corrupted at gpu 0000:11:00.0"));
+    const auto host = judge(scene);
+    EXPECT_EQ(host.verdict, Verdict::sick);
+    EXPECT_EQ(host.gpus[0].verdict, Verdict::clean);
+    EXPECT_EQ(codes(host.gpus[1].findings), "inforom-corrupted:sick");
+}
+
+TEST(SickGpu, ThatWantsRecoveryOrARemapIsNamed) {
+    Scene scene(1);
+    scene.evidence().gpus[0].troubles.push_back(
+        {Trouble::sick, "recovery-action", "recovery action GPU Reset", {}});
+    EXPECT_EQ(judge(scene).verdict, Verdict::sick);
+}
+
+TEST(Sight, WithoutRootIsEnoughForACleanHostWithANote) {
+    Scene scene(8);
+    scene.evidence().root = false;
+    scene.evidence().holders_visible = false;
+    const auto host = judge(scene);
+    EXPECT_EQ(host.verdict, Verdict::clean);
+    EXPECT_EQ(codes(host.findings), "holders-not-visible:note");
+    Expectations strict;
+    strict.require_holders = true;
+    EXPECT_EQ(agentless::judge(scene.evidence(), strict).verdict, Verdict::unknown);
+}
+
+TEST(Sight, WithoutRootSeesADirtyHostAsDirty) {
+    Scene scene(8);
+    scene.holder(812, 2, 76107);
+    scene.evidence().root = false;
+    const auto host = judge(scene);
+    EXPECT_EQ(host.verdict, Verdict::dirty);
+    EXPECT_EQ(find(host.findings, "holders-not-visible")->severity, Severity::note);
+}
+
+TEST(Sight, WithoutRootIsNotEnoughWhereTheDriverListsAnybody) {
+    Scene scene(8);
+    scene.holder(812, 2, 50);
+    scene.evidence().root = false;
+    Expectations rules;
+    rules.protection.protect = {"python3.11"};
+    const auto host = agentless::judge(scene.evidence(), rules);
+    ASSERT_EQ(host.gpus[2].holders.size(), 1u);
+    ASSERT_TRUE(host.gpus[2].holders[0].is_protected);
+    EXPECT_EQ(host.verdict, Verdict::unknown);
+}
+
+TEST(Sight, OfAContainersOwnProcIsNamed) {
+    Scene scene(8);
+    scene.evidence().proc_hides_others = true;
+    const auto host = judge(scene);
+    EXPECT_EQ(host.verdict, Verdict::clean);
+    EXPECT_EQ(codes(host.findings), "holders-not-visible:note proc-hidden:note");
+}
+
+TEST(Text, FromTheHostIsPrintableInEveryFinding) {
+    Scene scene(2);
+    scene.evidence().messages.push_back(said("\x1b]0;owned\x07 \xff\xfe"));
+    scene.evidence().missing_tools.push_back("a\nb");
+    scene.evidence().app_problems.push_back("\x1b[2J");
+    scene.evidence().gpus[1].cells[5] = "[Unknown Error]\x1b[0m";
+    scene.evidence().gpus[1].name = "H200\r\n";
+    const auto host = judge(scene);
+    std::string all = host.gpus[1].name;
+    for (const auto& f : host.findings) all += f.text;
+    for (const auto& f : host.gpus[1].findings) all += f.text;
+    for (const char c : all)
+        EXPECT_TRUE(static_cast<unsigned char>(c) >= 0x20 && static_cast<unsigned char>(c) < 0x7f);
+}
+
+}  // namespace
+}  // namespace cleanslate::agentless
