@@ -268,7 +268,8 @@ TEST_P(Contract, leaves_no_descriptor_behind) {
 
 INSTANTIATE_TEST_SUITE_P(Every, Contract,
                          testing::Values(std::shared_ptr<Flavour>(memory_flavour()),
-                                         std::shared_ptr<Flavour>(local_flavour())),
+                                         std::shared_ptr<Flavour>(local_flavour()),
+                                         std::shared_ptr<Flavour>(ssh_flavour())),
                          [](const auto& flavour) { return flavour.param->name(); });
 
 }  // namespace

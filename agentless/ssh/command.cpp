@@ -1,0 +1,142 @@
+#include "agentless/ssh/command.hpp"
+
+#include "agentless/run_errors.hpp"
+#include "base/text.hpp"
+
+namespace cleanslate::agentless::ssh {
+namespace {
+
+// More than this waiting to be sent, and no further input is given to libssh2.
+constexpr std::size_t enough_unsent = 256u << 10;
+
+// Moves the three streams of a command, as far as they go without waiting.
+class Streams {
+  public:
+    Streams(LIBSSH2_CHANNEL* channel, Link& link, std::string_view input, std::size_t max_bytes)
+        : channel_(channel), link_(link), input_(input), max_bytes_(max_bytes) {}
+
+    // One pass over all of them, again and again while something moves: 5 MB on stderr alone would otherwise
+    // stop at its window. 0 at the end of both outputs (or where they have grown too long).
+    int move() {
+        for (bool moved = true; moved && !too_much();) {
+            moved = push_input();
+            for (const int stream : {0, SSH_EXTENDED_DATA_STDERR}) {
+                const ssize_t count = libssh2_channel_read_ex(channel_, stream, buffer_, sizeof buffer_);
+                if (count < 0 && count != LIBSSH2_ERROR_EAGAIN) return static_cast<int>(count);
+                if (count <= 0) continue;
+                (stream == 0 ? output.out : output.err).append(buffer_, static_cast<std::size_t>(count));
+                moved = true;
+            }
+        }
+        return too_much() || libssh2_channel_eof(channel_) != 0 ? 0 : LIBSSH2_ERROR_EAGAIN;
+    }
+
+    bool too_much() const { return output.out.size() + output.err.size() > max_bytes_; }
+
+    RunOutput output;
+
+  private:
+    bool push_input() {
+        if (input_.empty()) {
+            if (eof_sent_) return false;
+            eof_sent_ = libssh2_channel_send_eof(channel_) != LIBSSH2_ERROR_EAGAIN;
+            return eof_sent_;
+        }
+        if (link_.unsent() >= enough_unsent) return false;
+        const ssize_t count = libssh2_channel_write(channel_, input_.data(), input_.size());
+        if (count > 0) {
+            input_.remove_prefix(static_cast<std::size_t>(count));
+            return true;
+        }
+        // A command that closes its input early is no error: what it did not read is dropped.
+        if (count < 0 && count != LIBSSH2_ERROR_EAGAIN) input_ = {};
+        return false;
+    }
+
+    LIBSSH2_CHANNEL* channel_;
+    Link& link_;
+    std::string_view input_;
+    std::size_t max_bytes_;
+    bool eof_sent_ = false;
+    char buffer_[16384];
+};
+
+std::unexpected<Error> run_error(Session& session, Answer answer) {
+    session.abandon();
+    switch (answer.how) {
+        case Answer::How::deadline:
+            return std::unexpected(timed_out());
+        case Answer::How::cancelled:
+            return std::unexpected(cancelled());
+        case Answer::How::lost:
+            return std::unexpected(connection_lost("the host closed the connection"));
+        case Answer::How::flooded:
+        case Answer::How::answered:
+            break;
+    }
+    switch (answer.code) {
+        case LIBSSH2_ERROR_TIMEOUT:
+            return std::unexpected(timed_out());
+        case LIBSSH2_ERROR_CHANNEL_FAILURE:
+            return fail("refused", "the host opened no session", "see MaxSessions in its sshd_config");
+        case LIBSSH2_ERROR_CHANNEL_REQUEST_DENIED:
+            return fail("refused", "the host refused to run a command");
+        case LIBSSH2_ERROR_SOCKET_DISCONNECT:
+        case LIBSSH2_ERROR_SOCKET_RECV:
+        case LIBSSH2_ERROR_SOCKET_SEND:
+            return std::unexpected(connection_lost("the host closed the connection"));
+        default:
+            return std::unexpected(connection_lost("the connection broke: " + session.explain(answer.code)));
+    }
+}
+
+// Killed by a signal: libssh2 reads the exit status as 0, only the signal tells.
+void read_end(LIBSSH2_SESSION* session, LIBSSH2_CHANNEL* channel, RunOutput& output) {
+    char* signal = nullptr;
+    size_t size = 0;
+    libssh2_channel_get_exit_signal(channel, &signal, &size, nullptr, nullptr, nullptr, nullptr);
+    if (signal != nullptr) {
+        output.exit_signal.assign(signal, size);
+        libssh2_free(session, signal);
+    } else {
+        output.exit_status = libssh2_channel_get_exit_status(channel);
+    }
+}
+
+}  // namespace
+
+Awaitable<Result<RunOutput>> run_command(Session& session, const Script& script, Limits limits) {
+    LIBSSH2_SESSION* const handle = session.handle();
+    LIBSSH2_CHANNEL* channel = nullptr;  // freed below, or with its session
+    const Session::Step open = [&] {
+        channel = libssh2_channel_open_session(handle);
+        return channel != nullptr ? 0 : libssh2_session_last_errno(handle);
+    };
+    Answer answer = co_await session.repeat(open, limits.deadline);
+    if (!answer.good()) co_return run_error(session, answer);
+
+    const Session::Step start = [&] { return libssh2_channel_exec(channel, script.command.c_str()); };
+    answer = co_await session.repeat(start, limits.deadline);
+    if (!answer.good()) co_return run_error(session, answer);
+
+    const auto streams = std::make_unique<Streams>(channel, session.link(), script.input, limits.max_bytes);
+    const Session::Step move = [&] { return streams->move(); };
+    answer = co_await session.repeat(move, limits.deadline);
+    if (!answer.good()) co_return run_error(session, answer);
+    if (streams->too_much()) {
+        session.abandon();
+        co_return std::unexpected(output_limit(limits.max_bytes));
+    }
+    // The exit status comes between EOF and CLOSE. A server that sends EOF and never CLOSE runs into the
+    // deadline.
+    const Session::Step close = [&] { return libssh2_channel_wait_closed(channel); };
+    answer = co_await session.repeat(close, limits.deadline);
+    if (!answer.good()) co_return run_error(session, answer);
+
+    read_end(handle, channel, streams->output);
+    libssh2_channel_free(channel);  // both sides are closed: never EAGAIN
+    session.link().flush();
+    co_return std::move(streams->output);
+}
+
+}  // namespace cleanslate::agentless::ssh

@@ -1,0 +1,124 @@
+#include "agentless/ssh/link.hpp"
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <cerrno>
+#include <cstring>
+#include <optional>
+
+namespace cleanslate::agentless::ssh {
+
+namespace asio = boost::asio;
+using boost::system::error_code;
+
+Link::Link(asio::io_context& io, std::shared_ptr<Cancellation> cancellation)
+    : socket_(io), event_(io, std::move(cancellation)) {}
+
+Awaitable<error_code> Link::connect(const Protocol::endpoint& endpoint, Clock::time_point deadline) {
+    error_code error;
+    socket_.open(endpoint.protocol(), error);
+    if (error) co_return error;
+    const auto outcome = std::make_shared<std::optional<error_code>>();
+    socket_.async_connect(endpoint, [self = shared_from_this(), outcome](error_code answer) {
+        *outcome = answer;
+        self->event_.notify();
+    });
+    while (!*outcome) {
+        const Event::Woken woken = co_await event_.wait(deadline);
+        if (woken == Event::Woken::notified) continue;
+        close();
+        const auto why =
+            woken == Event::Woken::cancelled ? asio::error::operation_aborted : asio::error::timed_out;
+        co_return error_code(why);
+    }
+    error = **outcome;
+    if (error) {
+        close();
+        co_return error;
+    }
+    error_code ignored;  // a Unix socket has no TCP options
+    socket_.non_blocking(true, ignored);
+    socket_.set_option(asio::ip::tcp::no_delay(true), ignored);
+    co_return error;
+}
+
+ssize_t Link::take(void* bytes, std::size_t size) {
+    if (closed_) return -ECONNABORTED;
+    const std::size_t count = std::min(size, in_end_ - in_begin_);
+    if (count == 0) return failed_ ? 0 : -EAGAIN;
+    std::memcpy(bytes, in_.data() + in_begin_, count);
+    in_begin_ += count;
+    if (in_begin_ == in_end_ && !reading_) in_begin_ = in_end_ = 0;
+    return static_cast<ssize_t>(count);
+}
+
+ssize_t Link::put(const void* bytes, std::size_t size) {
+    if (closed_) return -ECONNABORTED;
+    if (unsent() + size > max_unsent) {
+        fail();
+        return -ENOBUFS;
+    }
+    out_.append(static_cast<const char*>(bytes), size);
+    return static_cast<ssize_t>(size);
+}
+
+void Link::fail() {
+    failed_ = true;
+    event_.notify();
+}
+
+void Link::flush() {
+    if (writing_ || closed_ || failed_ || out_.empty()) return;
+    sending_.swap(out_);
+    out_.clear();
+    error_code error;
+    sent_ = socket_.write_some(asio::buffer(sending_), error);  // nearly always takes all of it
+    if (error && error != asio::error::would_block && error != asio::error::try_again) return fail();
+    send_rest();
+}
+
+void Link::send_rest() {
+    if (sent_ == sending_.size()) {
+        sending_.clear();
+        sent_ = 0;
+        flush();
+        return event_.notify();
+    }
+    writing_ = true;
+    socket_.async_write_some(asio::buffer(sending_.data() + sent_, sending_.size() - sent_),
+                             [self = shared_from_this()](error_code error, std::size_t count) {
+                                 self->writing_ = false;
+                                 self->sent_ += count;
+                                 if (self->closed_) return;
+                                 if (error) return self->fail();
+                                 self->send_rest();
+                             });
+}
+
+void Link::want_input() {
+    if (reading_ || closed_ || failed_) return;
+    if (in_begin_ > 0) {
+        std::memmove(in_.data(), in_.data() + in_begin_, in_end_ - in_begin_);
+        in_end_ -= in_begin_;
+        in_begin_ = 0;
+    }
+    if (in_end_ == in_.size()) return;
+    reading_ = true;
+    socket_.async_read_some(asio::buffer(in_.data() + in_end_, in_.size() - in_end_),
+                            [self = shared_from_this()](error_code error, std::size_t count) {
+                                self->reading_ = false;
+                                if (self->closed_) return;
+                                self->in_end_ += count;
+                                self->received_ += count;
+                                if (error) return self->fail();
+                                self->event_.notify();
+                            });
+}
+
+void Link::close() {
+    closed_ = true;
+    error_code ignored;
+    if (socket_.is_open()) socket_.close(ignored);
+}
+
+}  // namespace cleanslate::agentless::ssh

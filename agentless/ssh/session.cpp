@@ -1,0 +1,190 @@
+#include "agentless/ssh/session.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <span>
+
+#include "agentless/run_errors.hpp"
+#include "base/text.hpp"
+
+namespace cleanslate::agentless::ssh {
+namespace {
+
+ssize_t take_from_link(libssh2_socket_t, void* buffer, size_t size, int, void** link) {
+    return static_cast<Link*>(*link)->take(buffer, size);
+}
+ssize_t put_into_link(libssh2_socket_t, const void* buffer, size_t size, int, void** link) {
+    return static_cast<Link*>(*link)->put(buffer, size);
+}
+
+void set_callbacks(LIBSSH2_SESSION* session) {
+#if LIBSSH2_VERSION_NUM >= 0x010b00
+    const auto set = [&](int type, auto* callback) {
+        libssh2_session_callback_set2(session, type, reinterpret_cast<libssh2_cb_generic*>(callback));
+    };
+#else
+    const auto set = [&](int type, auto* callback) {
+        libssh2_session_callback_set(session, type, reinterpret_cast<void*>(callback));
+    };
+#endif
+    set(LIBSSH2_CALLBACK_RECV, &take_from_link);
+    set(LIBSSH2_CALLBACK_SEND, &put_into_link);
+}
+
+// Cheapest first (client CPU a login: curve25519 1.1 ms, nistp256 1.2, group14 6.6, group16 42). The last two
+// are no methods but announcements, which a list of our own would drop.
+constexpr const char* key_exchanges[] = {
+    "curve25519-sha256",
+    "curve25519-sha256@libssh.org",
+    "ecdh-sha2-nistp256",
+    "ecdh-sha2-nistp384",
+    "ecdh-sha2-nistp521",
+    "diffie-hellman-group14-sha256",
+    "diffie-hellman-group-exchange-sha256",
+    "diffie-hellman-group16-sha512",
+    "diffie-hellman-group18-sha512",
+    "ext-info-c",
+    "kex-strict-c-v00@openssh.com",
+};
+
+// Those of `wanted` that this libssh2 has, in order: it must not be asked for others (it cuts them out of the
+// list by an overlapping memcpy).
+std::string supported(LIBSSH2_SESSION* session, int method, std::span<const std::string> wanted) {
+    const char** names = nullptr;
+    const int count = libssh2_session_supported_algs(session, method, &names);
+    if (count <= 0) return {};
+    std::string list;
+    for (const std::string& name : wanted) {
+        if (std::none_of(names, names + count, [&](const char* known) { return name == known; })) continue;
+        list += (list.empty() ? "" : ",") + name;
+    }
+    libssh2_free(session, names);
+    return list;
+}
+
+}  // namespace
+
+Status start_library() {
+    static const int code = libssh2_init(0);
+    if (code != 0) return fail("internal", fmt::format("libssh2 did not start ({})", code));
+    return {};
+}
+
+bool rsa_works() { return libssh2_version(0x010b00) != nullptr; }
+
+std::string library_version() { return libssh2_version(0); }
+
+Session::Session(std::shared_ptr<Link> link)
+    : link_(std::move(link)), handle_(libssh2_session_init_ex(nullptr, nullptr, nullptr, link_.get())) {
+    if (handle_ == nullptr) return;
+    libssh2_session_set_blocking(handle_, 0);
+    set_callbacks(handle_);
+}
+
+Session::~Session() {
+    if (handle_ != nullptr && !abandoned_ && !link_->failed()) {
+        libssh2_session_disconnect(handle_, "done");
+        link_->flush();
+    }
+    link_->close();  // from here on the callbacks fail, so that freeing never says EAGAIN
+    for (int i = 0; handle_ != nullptr && i < 8; ++i) {
+        if (libssh2_session_free(handle_) != LIBSSH2_ERROR_EAGAIN) return;
+    }
+}
+
+Awaitable<Answer> Session::repeat(const Step& step, Clock::time_point deadline, std::size_t max_received) {
+    for (;;) {
+        const bool was_lost = link_->failed();  // what came before it is still to be read
+        const int code = step();
+        link_->flush();
+        if (code != LIBSSH2_ERROR_EAGAIN) co_return Answer{Answer::How::answered, code};
+        if (was_lost) co_return Answer{Answer::How::lost, code};
+        if (link_->received() > max_received) co_return Answer{Answer::How::flooded, code};
+        link_->want_input();
+        const Event::Woken woken = co_await link_->event().wait(deadline);
+        if (woken == Event::Woken::cancelled) co_return Answer{Answer::How::cancelled, code};
+        if (woken == Event::Woken::deadline) co_return Answer{Answer::How::deadline, code};
+    }
+}
+
+Status Session::prefer(const std::vector<std::string>& host_key_algorithms) {
+    const std::vector<std::string> exchanges(std::begin(key_exchanges), std::end(key_exchanges));
+    const std::string kex = supported(handle_, LIBSSH2_METHOD_KEX, exchanges);
+    const std::string keys = supported(handle_, LIBSSH2_METHOD_HOSTKEY, host_key_algorithms);
+    // Where this fails (-33), libssh2's own list stays active, and a host "fails" whose key is well known.
+    if (libssh2_session_method_pref(handle_, LIBSSH2_METHOD_KEX, kex.c_str()) != 0 ||
+        libssh2_session_method_pref(handle_, LIBSSH2_METHOD_HOSTKEY, keys.c_str()) != 0) {
+        return fail("handshake_failed", "this libssh2 has none of the algorithms that are wanted");
+    }
+    return {};
+}
+
+Awaitable<Status> Session::handshake(const std::vector<std::string>& host_key_algorithms,
+                                     Clock::time_point deadline) {
+    if (handle_ == nullptr) co_return fail("handshake_failed", "out of memory");
+    if (auto preferred = prefer(host_key_algorithms); !preferred) {
+        co_return std::unexpected(in_phase(preferred.error(), "handshake"));
+    }
+    const int descriptor = link_->descriptor();  // libssh2 only looks at its flags
+    const Step step = [&] { return libssh2_session_handshake(handle_, descriptor); };
+    const Answer answer = co_await repeat(step, deadline, max_login_bytes);
+    if (!answer.good()) co_return handshake_error(answer);
+    co_return Status{};
+}
+
+std::unexpected<Error> Session::handshake_error(Answer answer) {
+    abandoned_ = true;
+    const auto failed = [](std::string message, std::string remedy = {}) {
+        return std::unexpected(Error{"handshake_failed", "handshake", std::move(message), std::move(remedy)});
+    };
+    switch (answer.how) {
+        case Answer::How::cancelled:
+            return std::unexpected(in_phase(cancelled(), "handshake"));
+        case Answer::How::deadline: {
+            const bool silent = link_->received() == 0;
+            return std::unexpected(Error{"handshake_timeout", "handshake",
+                                         silent ? "it accepted the connection and said nothing"
+                                                : "the SSH handshake did not come to its end in time",
+                                         "is the host overloaded, or is this the port of another service?"});
+        }
+        case Answer::How::flooded:
+            return failed("it sends text without end in place of an SSH greeting");
+        case Answer::How::lost:
+        case Answer::How::answered:
+            break;
+    }
+    const bool disconnected = answer.code == LIBSSH2_ERROR_SOCKET_DISCONNECT ||
+                              answer.code == LIBSSH2_ERROR_SOCKET_RECV ||
+                              answer.code == LIBSSH2_ERROR_SOCKET_SEND;
+    closed_early_ = answer.how == Answer::How::lost || disconnected;
+    if (closed_early_) {
+        return failed(
+            "it closed the connection during the handshake",
+            "too many logins at once (MaxStartups there; lower --fanout), or it refuses this address");
+    }
+    if (answer.code == LIBSSH2_ERROR_KEX_FAILURE) {
+        return failed(
+            "no algorithm in common: " + explain(answer.code),
+            fmt::format("this is libssh2 {}; hosts that allow only -etm MACs need 1.11", library_version()));
+    }
+    if (answer.code == LIBSSH2_ERROR_BANNER_RECV) return failed("what answers there is no SSH server");
+    return failed(explain(answer.code));
+}
+
+std::string_view Session::host_key() const {
+    size_t size = 0;
+    int type = 0;
+    const char* blob = libssh2_session_hostkey(handle_, &size, &type);
+    return blob == nullptr ? std::string_view() : std::string_view(blob, size);
+}
+
+std::string Session::explain(int code) {
+    char* text = nullptr;
+    int size = 0;
+    const int last = libssh2_session_last_error(handle_, &text, &size, 0);
+    if (last != code || text == nullptr || size <= 0) return fmt::format("libssh2 says {}", code);
+    return fmt::format("{} ({})", printable(std::string_view(text, static_cast<std::size_t>(size))), code);
+}
+
+}  // namespace cleanslate::agentless::ssh

@@ -1,0 +1,78 @@
+#pragma once
+// One libssh2 session over one Link. libssh2 never sees a socket: it takes from and puts into the link's
+// buffers, so it never waits, never leaves a packet half sent, and a peer that sends endless text cannot hold
+// it.
+
+#include <libssh2.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "agentless/ssh/link.hpp"
+
+namespace cleanslate::agentless::ssh {
+
+// Once, before any thread. Errors have kind "internal".
+Status start_library();
+// RSA keys sign with SHA-2 from libssh2 1.11 on; older ones cannot log in with them at OpenSSH 8.8 and newer.
+bool rsa_works();
+std::string library_version();
+
+// How a call that was repeated until it had an answer came to its end.
+struct Answer {
+    enum class How {
+        answered,  // `code` is what libssh2 said
+        lost,      // the peer or the network closed the connection
+        flooded,   // the peer sent more than a login can need
+        deadline,
+        cancelled,
+    };
+    How how = How::answered;
+    int code = 0;  // 0, or a negative LIBSSH2_ERROR_
+    bool good() const { return how == How::answered && code == 0; }
+};
+
+class Session {
+  public:
+    using Step = std::function<int()>;
+    static constexpr std::size_t max_login_bytes = 1u << 20;
+
+    explicit Session(std::shared_ptr<Link> link);
+    // Sends a farewell if that can be done at once, then frees everything. Never waits.
+    ~Session();
+    Session(const Session&) = delete;
+    Session& operator=(const Session&) = delete;
+
+    // Banner, key exchange, service request. Host key algorithms in the order to ask for. Errors have phase
+    // "handshake" and kind "handshake_timeout", "handshake_failed", "cancelled".
+    Awaitable<Status> handshake(const std::vector<std::string>& host_key_algorithms,
+                                Clock::time_point deadline);
+    // Whether a failed handshake was the host closing the connection early, as an overrun sshd does.
+    bool closed_early() const { return closed_early_; }
+    std::string_view host_key() const;
+
+    // Repeats a call of libssh2 that said EAGAIN, with the same arguments and before any other call, until it
+    // has an answer.
+    Awaitable<Answer> repeat(const Step& step, Clock::time_point deadline,
+                             std::size_t max_received = ~std::size_t{0});
+
+    LIBSSH2_SESSION* handle() { return handle_; }
+    Link& link() { return *link_; }
+    // What libssh2 says about `code`, in its own words where they are about this code.
+    std::string explain(int code);
+    // No farewell: the session was cut in the middle of something.
+    void abandon() { abandoned_ = true; }
+
+  private:
+    Status prefer(const std::vector<std::string>& host_key_algorithms);
+    std::unexpected<Error> handshake_error(Answer answer);
+
+    std::shared_ptr<Link> link_;
+    LIBSSH2_SESSION* handle_ = nullptr;
+    bool closed_early_ = false, abandoned_ = false;
+};
+
+}  // namespace cleanslate::agentless::ssh
