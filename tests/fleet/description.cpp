@@ -123,6 +123,7 @@ class Reader {
         if (key == "name") return host_.name = value, true;
         if (key == "about") return host_.about = value, true;
         if (key == "expect") return host_.expect = value, true;
+        if (key == "mention") return host_.mention = value, true;
         if (key == "model") return host_.model = value, true;
         if (key == "shell") return host_.shell = value, true;
         if (key == "bashrc") return host_.bashrc = value, true;

@@ -53,7 +53,8 @@ struct ProcessSpec {
 struct Host {
     std::string name;
     std::string about;
-    std::string expect;  // verdict after a clear
+    std::string expect;   // verdict after a clear
+    std::string mention;  // words that the report on this host must have
     std::string model = "NVIDIA H200";
     long total_mib = 143771;
     std::string driver = "ok";        // ok, hang, wedged, not-loaded, mismatch, nvml-unknown, no-devices,

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <grp.h>
+#include <linux/close_range.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -59,7 +60,10 @@ void register_start(pid_t pid, const std::string& name) {
     for (const auto& word : environment) envp.push_back(const_cast<char*>(word.c_str()));
     argv.push_back(nullptr);
     envp.push_back(nullptr);
+    const int errors = ::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+    null_streams();
     ::execve(spec.exe.c_str(), argv.data(), envp.data());
+    ::dup2(errors, STDERR_FILENO);
     die("cannot execute " + spec.exe);
 }
 
@@ -110,10 +114,10 @@ pid_t launch(const ProcessSpec& spec) {
     fresh_signals();
     if (!spec.cgroup.empty()) enter_cgroup(spec.cgroup);
     if (spec.own_session) ::setsid();
-    null_streams();
-    if (!spec.inherits && !spec.exe.empty()) ::close_range(3, ~0U, 4 /* CLOSE_RANGE_CLOEXEC */);
+    if (!spec.inherits && !spec.exe.empty()) ::close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
     become(*user);
     if (spec.exe.empty()) {
+        null_streams();
         at_death(nullptr);
         return 0;
     }

@@ -15,32 +15,12 @@
 
 #include "tests/fleet/gpu_memory.hpp"
 #include "tests/fleet/nvidia_smi_fields.hpp"
+#include "tests/fleet/nvidia_smi_options.hpp"
 #include "tests/fleet/system.hpp"
 #include "tests/fleet/wedge.hpp"
 
 namespace cleanslate::simulated {
 namespace {
-
-enum class Query { none, gpus, apps, list, help_gpus, help_apps, version, reset };
-
-struct Options {
-    Query query = Query::none;
-    std::string fields;
-    std::string ids;  // of -i
-    bool header = true;
-    bool units = true;
-    bool csv = false;
-};
-
-[[noreturn]] void end(int status) {
-    std::fflush(stdout);
-    ::_exit(status);
-}
-
-[[noreturn]] void refuse(int status, const std::string& text) {
-    std::printf("%s\n", text.c_str());
-    end(status);
-}
 
 // A whole-command failure of the driver, as facts and bug trackers have it.
 void driver_failures(const Host& host) {
@@ -271,65 +251,6 @@ int version() {
         "CUDA Version        : 13.0\n",
         std::string(driver_version).c_str(), std::string(driver_version).c_str());
     return 0;
-}
-
-void read_format(Options& options, const std::string& value) {
-    for (const auto& word : split(value, ',')) {
-        if (word == "csv")
-            options.csv = true;
-        else if (word == "noheader")
-            options.header = false;
-        else if (word == "nounits")
-            options.units = false;
-        else
-            refuse(2,
-                   "Format option \"" + word + "\" is not recognized. Please run 'nvidia-smi -h' for help.");
-    }
-}
-
-Options read_options(int argc, char** argv) {
-    Options options;
-    const auto query = [&](Query kind) { options.query = kind; };
-    for (int i = 1; i < argc; ++i) {
-        std::string name = argv[i];
-        std::string value;
-        const auto equals = name.find('=');
-        if (name.starts_with("--") && equals != std::string::npos) {
-            value = name.substr(equals + 1);
-            name.resize(equals);
-        }
-        const bool takes_value = name == "--query-gpu" || name == "--query-compute-apps" ||
-                                 name == "--format" || name == "-i" || name == "--id";
-        if (takes_value && equals == std::string::npos && i + 1 < argc) value = argv[++i];
-        if (takes_value && value.empty()) refuse(2, "Option \"" + name + "\" is missing its value.");
-        if (name == "--query-gpu")
-            query(Query::gpus), options.fields = value;
-        else if (name == "--query-compute-apps")
-            query(Query::apps), options.fields = value;
-        else if (name == "--format")
-            read_format(options, value);
-        else if (name == "-i" || name == "--id")
-            options.ids = value;
-        else if (name == "-L" || name == "--list-gpus")
-            query(Query::list);
-        else if (name == "--help-query-gpu")
-            query(Query::help_gpus);
-        else if (name == "--help-query-compute-apps")
-            query(Query::help_apps);
-        else if (name == "--version")
-            query(Query::version);
-        else if (name == "--gpu-reset" || name == "-r")
-            query(Query::reset);
-        else
-            refuse(2, "Invalid combination of input arguments. Please run 'nvidia-smi -h' for help.\n");
-    }
-    const bool csv_query = options.query == Query::gpus || options.query == Query::apps;
-    if (csv_query && !options.csv)
-        refuse(2, "\"--format=\" switch is missing. Please run 'nvidia-smi -h' for help.");
-    if (options.query == Query::none)
-        refuse(2,
-               "This stand-in answers queries: --query-gpu=, --query-compute-apps=, -L, --help-query-gpu.");
-    return options;
 }
 
 int answer(int argc, char** argv) {

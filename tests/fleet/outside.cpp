@@ -100,77 +100,6 @@ std::string command_of(pid_t outer, const std::string& comm) {
     ::_exit(127);
 }
 
-bool alive(const Seen& seen) { return seen.state != 'Z' && seen.state != 'X'; }
-
-std::vector<std::pair<pid_t, std::uint64_t>> of(const std::vector<Seen>& all, const std::string& host,
-                                                const std::string& process) {
-    std::vector<std::pair<pid_t, std::uint64_t>> found;
-    for (const auto& seen : all)
-        if (seen.host == host && seen.process == process && alive(seen))
-            found.emplace_back(seen.pid, seen.start);
-    return found;
-}
-
-// Empty if the process is as expected.
-std::string disappointment(const ProcessSpec& spec,
-                           const std::vector<std::pair<pid_t, std::uint64_t>>& before,
-                           const std::vector<std::pair<pid_t, std::uint64_t>>& after) {
-    if (spec.expect.empty()) return {};
-    if (before.empty()) return spec.name + " did not run before";
-    if (spec.expect == "ended")
-        return after.empty() ? "" : spec.name + " still runs (pid " + std::to_string(after[0].first) + ")";
-    if (spec.expect == "same") return after == before ? "" : spec.name + " is not the process that it was";
-    if (after.empty()) return spec.name + " did not come back";
-    return after == before ? spec.name + " was never ended" : "";
-}
-
-std::string count(std::size_t number, const char* what) {
-    return number == 0 ? "" : (number == 1 ? std::string("1 ") : std::to_string(number) + " ") + what;
-}
-
-bool judge_memory(const Member& member, std::string& line) {
-    const auto ran = run_on(
-        member, {"nvidia-smi", "--query-gpu=index,memory.used", "--format=csv,noheader,nounits"}, true);
-    bool free = ran.status == 0;
-    long most = 0;
-    std::string where;
-    for (const auto& row : split(ran.out, '\n')) {
-        const auto cells = split(row, ',');
-        const auto used = cells.size() == 2 ? to_number(trim(cells[1])) : std::nullopt;
-        free = free && used && *used <= 100;
-        if (used && *used > most) most = *used, where = cells[0];
-    }
-    line += most > 100 ? "; most memory in use: GPU " + where + " " + std::to_string(most) + " MiB"
-                       : "; at most " + std::to_string(most) + " MiB in use on any GPU";
-    return free || member.host.expect != "clean";
-}
-
-bool judge_host(const Member& member, const std::vector<Seen>& before, const std::vector<Seen>& after) {
-    std::size_t ended = 0;
-    std::size_t same = 0;
-    std::size_t returned = 0;
-    std::string wrong;
-    for (const auto& spec : member.host.processes) {
-        const auto was = of(before, member.host.name, spec.name);
-        const auto is = of(after, member.host.name, spec.name);
-        const auto problem = disappointment(spec, was, is);
-        if (!problem.empty()) wrong += "\n    NOT AS EXPECTED: " + problem;
-        if (problem.empty() && spec.expect == "ended") ended += was.size();
-        if (problem.empty() && spec.expect == "same") same += was.size();
-        if (problem.empty() && spec.expect == "returns") returned += is.size();
-    }
-    std::string line = member.host.name + ": ";
-    std::string parts;
-    for (const auto& part : {count(ended, "ended"), count(same, "alive with the same pid and start time"),
-                             count(returned, "came back as a new process")})
-        if (!part.empty()) parts += (parts.empty() ? "" : ", ") + part;
-    line += parts.empty() ? "nothing to end" : parts;
-    if (!judge_memory(member, line))
-        wrong += "\n    NOT AS EXPECTED: memory is in use on a host that was to be clean";
-    std::printf("  %s%s\n", line.c_str(), wrong.c_str());
-    return wrong.empty();
-}
-
 }  // namespace
 
 std::vector<Seen> look_at_processes(const Fleet& fleet) {
@@ -259,18 +188,6 @@ Ran run_on(const Member& member, const std::vector<std::string>& argv, bool capt
     ran.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     errno = 0;
     return ran;
-}
-
-bool judge(const Fleet& fleet, const std::vector<Seen>& before) {
-    const auto after = look_at_processes(fleet);
-    bool good = true;
-    for (const auto& member : fleet.members) {
-        if (member.init < 0)
-            std::printf("  %s: nothing listens there\n", member.host.name.c_str());
-        else
-            good = judge_host(member, before, after) && good;
-    }
-    return good;
 }
 
 }  // namespace cleanslate::simulated

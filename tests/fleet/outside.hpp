@@ -35,8 +35,4 @@ struct Ran {
 // back.
 Ran run_on(const Member& member, const std::vector<std::string>& argv, bool captured);
 
-// Compares what there was with what there is: prints a line a host, and what is not as the description
-// expects. True if everything is.
-bool judge(const Fleet& fleet, const std::vector<Seen>& before);
-
 }  // namespace cleanslate::simulated

@@ -11,8 +11,8 @@
 #include <cstring>
 #include <filesystem>
 
+#include "tests/fleet/judge.hpp"
 #include "tests/fleet/keeper.hpp"
-#include "tests/fleet/outside.hpp"
 
 namespace cleanslate::simulated {
 namespace {
@@ -27,8 +27,9 @@ constexpr const char* usage =
     "simhost down FOLDER                    ends the fleet and removes FOLDER\n"
     "simhost ps FOLDER                      every process: host, name, pid, pid outside, start time, state, "
     "user, command\n"
-    "simhost judge FOLDER BEFORE            compares with an earlier `ps`: is everything as the descriptions "
-    "expect?\n"
+    "simhost judge FOLDER BEFORE [REPORT]   compares with an earlier `ps`, and cleanslate's JSON report with "
+    "what was\n"
+    "                                       to come: is everything as the descriptions expect?\n"
     "simhost exec FOLDER HOST COMMAND...    runs a command on a host, as root and without its sshd\n";
 
 [[noreturn]] void wrong_usage() {
@@ -177,11 +178,14 @@ int execute(const std::vector<std::string>& words) {
 }
 
 int judge_since(const std::vector<std::string>& words) {
-    if (words.size() != 2) wrong_usage();
+    if (words.size() < 2 || words.size() > 3) wrong_usage();
     errno = 0;
     const auto before = read_file(words[1]);
     need(before.has_value(), "cannot read " + words[1]);
-    return judge(read_fleet(absolute(words[0])), from_tsv(*before)) ? 0 : 1;
+    const Fleet fleet = read_fleet(absolute(words[0]));
+    if (words.size() == 2) return judge(fleet, from_tsv(*before), nullptr) ? 0 : 1;
+    const auto report = read_report(words[2]);
+    return judge(fleet, from_tsv(*before), &report) ? 0 : 1;
 }
 
 int run(int argc, char** argv) {
