@@ -1,6 +1,7 @@
 #include "agentless/query_verdict.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -25,10 +26,17 @@ bool explained_by_sick_gpus(const Evidence& evidence, const Placement& placement
     });
 }
 
+std::string hung(std::string_view what, const Evidence& evidence) {
+    auto text = fmt::format("{} did not end within its time", what);
+    if (!evidence.stuck.empty())
+        text += fmt::format("; nvidia-smi hangs in the kernel: pid {}", fmt::join(evidence.stuck, ", "));
+    return text;
+}
+
 // Whether the tool came to an end of its own; if not, why.
-bool ran(const ToolResult& tool, std::string_view what, Findings& findings) {
+bool ran(const ToolResult& tool, std::string_view what, const Evidence& evidence, Findings& findings) {
     if (tool.timed_out)
-        findings.add(finding("driver-hung", fmt::format("{} did not end within its time", what)));
+        findings.add(finding("driver-hung", hung(what, evidence)));
     else if (tool.missing)
         findings.add(finding("nvidia-smi-missing", "nvidia-smi was not found or could not be run"));
     else if (!tool.exit_status)
@@ -50,7 +58,7 @@ Finding finding_of_status(int status, std::string_view what) {
 
 void judge_query(const Evidence& evidence, const Placement& placement, Findings& findings) {
     constexpr std::string_view what = "the GPU query of nvidia-smi";
-    if (!ran(evidence.gpu_query, what, findings)) return;
+    if (!ran(evidence.gpu_query, what, evidence, findings)) return;
     const int status = *evidence.gpu_query.exit_status;
     if (status != 0 && !explained_by_sick_gpus(evidence, placement, status))
         findings.add(finding_of_status(status, what));
@@ -68,7 +76,7 @@ void judge_apps(const Evidence& evidence, const Placement& placement, Findings& 
     // Where the first query came to no end, the second was not asked; the host is unknown already.
     if (evidence.gpu_query.missing || evidence.gpu_query.timed_out) return;
     const bool sick = std::ranges::any_of(placement.slots, is_sick);
-    if (!ran(evidence.app_query, what, findings)) return;
+    if (!ran(evidence.app_query, what, evidence, findings)) return;
     const int status = *evidence.app_query.exit_status;
     // A sick GPU makes this query fail as well; its verdict is there already, and what was listed is used.
     if (status != 0 && (!sick || is_about_the_command(status))) findings.add(finding_of_status(status, what));

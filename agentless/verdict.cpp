@@ -3,6 +3,7 @@
 #include "agentless/verdict.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -49,13 +50,21 @@ void judge_count(const Evidence& evidence, const Expectations& expectations, con
             fmt::format("{} GPUs expected, the kernel's driver has {}", *expectations.gpus, driver->size())));
 }
 
+std::string unread(const Evidence& evidence) {
+    if (!evidence.cuts.empty())
+        return fmt::format("no answer within the survey's time: {}", fmt::join(evidence.cuts, ", "));
+    if (evidence.unreadable > 0)
+        return fmt::format("descriptors or maps of {} processes could not be read", evidence.unreadable);
+    return "some process's descriptors or maps could not be read";
+}
+
 // Without a look into every process, an empty list of the driver's is what there is to go by.
 void judge_sight(const Evidence& evidence, const Expectations& expectations, bool otherwise_clean,
                  Findings& findings) {
     const bool own_view = !evidence.root || evidence.proc_hides_others;
     if (!own_view && evidence.holders_visible) return;
     if (!own_view) {
-        findings.add(finding("holders-unreadable", "some process's descriptors or maps could not be read"));
+        findings.add(finding("holders-unreadable", unread(evidence)));
         return;
     }
     const bool proven = evidence.apps.empty() || !otherwise_clean;
@@ -179,7 +188,9 @@ std::string_view to_string(Severity severity) {
 HostVerdict judge(const Evidence& evidence, const Expectations& expectations) {
     HostVerdict host;
     if (!evidence.complete) {
-        host.findings.push_back(finding("survey-incomplete", "the survey did not come to its own end"));
+        const auto& why = evidence.incomplete_reason;
+        host.findings.push_back(finding("survey-incomplete", "the survey did not come to its own end" +
+                                                                 (why.empty() ? std::string() : ": " + why)));
         return host;
     }
     judge_complete(evidence, expectations, host);
