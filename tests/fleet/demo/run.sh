@@ -91,12 +91,14 @@ title "7. Judged from outside, by pids and start times and by the memory in use"
 "$simhost" judge "$fleet" "$work/before.tsv" "$work/report.json" || good=false
 
 title "8. The fleet is taken down"
-"$simhost" ps "$fleet" | cut -f 4 >"$work/outer-pids"
+"$simhost" ps "$fleet" | cut -f 4,5 >"$work/outer"
 "$simhost" down "$fleet"
 left=0
-while read -r pid; do
-    if [ -e "/proc/$pid" ]; then left=$((left + 1)); fi
-done <"$work/outer-pids"
+while read -r pid start; do
+    # Field 22 of stat, counted from behind the name: another process may have got the pid since.
+    now=$(sed 's/.*) //' "/proc/$pid/stat" 2>/dev/null | cut -d ' ' -f 20) || true
+    if [ "$now" = "$start" ]; then left=$((left + 1)); fi
+done <"$work/outer"
 if [ "$left" -eq 0 ] && [ ! -e "$fleet" ]; then note "Nothing is left running."; else wrong "$left processes are left"; fi
 
 if $good; then printf '\nEvery host ended as expected.\n'; else printf '\nThe demo did not end as expected.\n'; exit 1; fi
