@@ -49,20 +49,21 @@ struct Subtree {
     std::size_t height = 1;
 };
 
-// Key -> its first place, of one mapping.
-using Keys = std::unordered_map<std::string_view, Mark>;
-
 bool is_merge(const Node& key) { return !key.quoted && key.text == "<<"; }
 
+[[noreturn]] void refuse_duplicate(const Node& key, Mark first) {
+    refuse(
+        key.mark, fmt::format("duplicate key {}, first at {}", quote(key.text), at(first)),
+        is_merge(key) ? "name several mappings in one list: <<: [*a, *b]" : "remove or rename one of them");
+}
+
 void refuse_duplicates(const Node& mapping) {
-    Keys keys;
+    if (mapping.entries.size() < 2) return;
+    std::unordered_map<std::string_view, Mark> keys;
     keys.reserve(mapping.entries.size());
     for (const auto& [key, value] : mapping.entries) {
         const auto [first, added] = keys.emplace(key.text, key.mark);
-        if (added) continue;
-        refuse(key.mark, fmt::format("duplicate key {}, first at {}", quote(key.text), at(first->second)),
-               is_merge(key) ? "name several mappings in one list: <<: [*a, *b]"
-                             : "remove or rename one of them");
+        if (!added) refuse_duplicate(key, first->second);
     }
 }
 

@@ -12,8 +12,8 @@
 namespace cleanslate::inventory {
 namespace {
 
-constexpr std::size_t max_hosts = 1'000'000;
-constexpr std::size_t all = 0;  // the index of the group "all"
+constexpr std::size_t max_hosts = 1'000'000;  // a host that is named again counts again
+constexpr std::size_t all = 0;                // the index of the group "all"
 constexpr std::array<std::string_view, 3> group_keys{"hosts", "vars", "children"};
 
 std::string a_kind(const yaml::Node& node) {
@@ -125,7 +125,7 @@ Result<std::vector<std::string>> Reader::names_of(const yaml::Node& key) const {
                      fmt::format("\"{}\": several names in one key", ellipsize(printable(key.text), 60)),
                      "write each host or range as a key of its own");
     }
-    auto names = unfold(key.text, max_hosts);
+    auto names = unfold(key.text, max_hosts - draft_.hosts.size());
     if (!names) return at(key.mark, names.error());
     // All names of a range are made of the same letters, but the first and the last may differ in their first
     // one.
@@ -146,9 +146,6 @@ Status Reader::host_key(std::size_t group, const yaml::Node& key, const yaml::No
     if (!names) return std::unexpected(names.error());
     auto read = variables_.read(value);
     if (!read) return std::unexpected(read.error());
-    if (draft_.hosts.size() + names->size() > max_hosts) {
-        return wrong(key.mark, fmt::format("more than {} hosts", max_hosts));
-    }
     if (!value.is_null()) draft_.variables.push_back(std::move(*read));
     for (const auto& name : *names) {
         auto& host_draft = draft_.hosts[host(name, key.mark)];

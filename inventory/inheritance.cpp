@@ -14,6 +14,7 @@ namespace {
 using Indexes = std::vector<std::size_t>;
 
 constexpr std::size_t all = 0;  // the index of the group "all"
+constexpr std::size_t max_depth = 64;
 
 std::unexpected<Error> wrong(std::string_view file, yaml::Mark mark, std::string_view problem,
                              std::string remedy) {
@@ -62,7 +63,12 @@ Status set_depths(Draft& draft, std::string_view file) {
             if (--open[child] == 0) ready.push_back(child);
         }
     }
-    return done == draft.groups.size() ? Status() : name_circle(draft, open, file);
+    if (done != draft.groups.size()) return name_circle(draft, open, file);
+    const auto deep =
+        std::ranges::find_if(draft.groups, [](const auto& group) { return group.depth > max_depth; });
+    if (deep == draft.groups.end()) return {};
+    return wrong(file, deep->mark,
+                 fmt::format("group {} is more than {} levels below all", deep->name, max_depth), "");
 }
 
 // "ungrouped" has the hosts that no other group names.

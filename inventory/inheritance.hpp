@@ -19,8 +19,8 @@ struct Resolved {
 
 // Farther groups first, then nearer ones, then the host: nearer wins. Of groups that are equally far from
 // "all", the one with the higher ansible_group_priority and then the later name wins. Errors have kind
-// "inventory": groups that contain themselves, and a host whose variables contradict each other. `draft` is
-// completed: depths, "ungrouped".
+// "inventory": groups that contain themselves or are more than 64 levels deep, and a host whose variables
+// contradict each other. `draft` is completed: depths, "ungrouped".
 Result<Resolved> resolve(Draft& draft, std::string_view file);
 
 }  // namespace cleanslate::inventory

@@ -46,11 +46,20 @@ Term take_sign(std::string_view text) {
     return {sign, trim(text.substr(sign == Sign::add ? 0 : 1))};
 }
 
-// all[0:3] means something else to Ansible than a range of names.
-bool is_subscript(std::string_view pattern, const Groups& groups) {
+// all[0:3] and rack1[-1] mean something else to Ansible than a range of names. `none`: no name of the range
+// exists.
+bool is_subscript(std::string_view pattern, const Groups& groups, bool none) {
     const auto open = pattern.rfind('[');
-    return open != std::string_view::npos && pattern.ends_with(']') &&
-           groups.contains(std::string(pattern.substr(0, open)));
+    if (open == std::string_view::npos || !pattern.ends_with(']')) return false;
+    if (!groups.contains(std::string(pattern.substr(0, open)))) return false;
+    const auto inside = pattern.substr(open + 1, pattern.size() - open - 2);
+    const bool half_open = inside.starts_with('-') || inside.starts_with(':') || inside.ends_with(':');
+    return none || half_open;
+}
+
+std::unexpected<Error> no_subscripts(std::string_view pattern) {
+    return wrong(fmt::format("{}: subscripts of a group do not exist here", quote(pattern)),
+                 "name the hosts, for example as a range of names: gpu[01-04]");
 }
 
 class Selection {
@@ -141,14 +150,16 @@ Status Selection::match(std::string_view pattern, Mask& into) const {
     std::vector<std::string> names{std::string(without_brackets(pattern))};
     if (!is_ipv6(names[0]) && pattern.find_first_of("[],") != std::string_view::npos) {
         auto unfolded = unfold(pattern);
-        if (!unfolded && is_subscript(pattern, groups_)) return no_match(pattern, names);
+        if (!unfolded && is_subscript(pattern, groups_, false)) return no_subscripts(pattern);
         if (!unfolded) return std::unexpected(unfolded.error());
         names = std::move(*unfolded);
     }
+    const std::size_t asked = names.size();
     std::vector<std::string> missing;
     for (auto& name : names) {
         if (!match_name(name, into)) missing.push_back(std::move(name));
     }
+    if (missing.size() == asked && is_subscript(pattern, groups_, true)) return no_subscripts(pattern);
     if (!missing.empty()) return no_match(pattern, missing);
     return {};
 }
@@ -188,10 +199,6 @@ std::string Selection::near(std::string_view name) const {
 
 std::unexpected<Error> Selection::no_match(std::string_view pattern,
                                            const std::vector<std::string>& missing) const {
-    if (is_subscript(pattern, groups_)) {
-        return wrong(fmt::format("{}: subscripts of a group do not exist here", quote(pattern)),
-                     "name the hosts, for example as a range of names: gpu[01-04]");
-    }
     if (missing.size() == 1 && groups_.contains(missing[0])) {
         return wrong(fmt::format("group {} has no hosts", missing[0]));
     }

@@ -57,9 +57,10 @@ Result<Target> take_apart(std::string_view term) {
     return target;
 }
 
-Result<std::vector<std::string>> names_of(std::string_view term, std::string_view hosts) {
+Result<std::vector<std::string>> names_of(std::string_view term, std::string_view hosts,
+                                          std::size_t max_names) {
     const auto literal = without_brackets(hosts);
-    auto names = is_ipv6(literal) ? std::vector{std::string(literal)} : unfold(hosts, max_hosts);
+    auto names = is_ipv6(literal) ? std::vector{std::string(literal)} : unfold(hosts, max_names);
     if (!names) return names;
     for (const auto& name : *names) {
         if (auto fine = check_host_name(name); !fine)
@@ -76,7 +77,7 @@ Result<Inventory> Inventory::from_targets(std::string_view targets) {
     for (const auto term : split_terms(targets)) {
         const auto target = take_apart(term);
         if (!target) return std::unexpected(target.error());
-        const auto names = names_of(term, target->hosts);
+        const auto names = names_of(term, target->hosts, max_hosts - inventory.hosts_.size());
         if (!names) return std::unexpected(names.error());
         for (const auto& name : *names) {
             Host host;
@@ -85,8 +86,6 @@ Result<Inventory> Inventory::from_targets(std::string_view targets) {
             host.port = target->port;
             const auto [found, added] = known.emplace(name, inventory.hosts_.size());
             if (added) {
-                if (inventory.hosts_.size() >= max_hosts)
-                    return wrong(term, fmt::format("more than {} hosts", max_hosts));
                 inventory.hosts_.push_back(std::move(host));
                 continue;
             }
