@@ -152,12 +152,12 @@ void Chooser::leave_ways_in() {
 }
 
 bool Chooser::may_be_signalled(const Process& launcher) {
+    const auto known = [&](const Spared& one) { return one.key == launcher.key; };
+    if (std::ranges::any_of(choice_.spared, known)) return false;
     auto left = spare(launcher);
     if (!left) return true;
-    // Everything else already stopped the climb, or holds for the target as well.
-    const auto known = [&](const Spared& one) { return one.key == launcher.key; };
-    if (left->code == "new-since-plan" && std::ranges::none_of(choice_.spared, known))
-        choice_.spared.push_back(std::move(*left));
+    // Everything else stopped the climb before, or holds for the target as well.
+    if (left->code == "new-since-plan") choice_.spared.push_back(std::move(*left));
     return false;
 }
 

@@ -1,0 +1,52 @@
+#pragma once
+// Matches made by hand: holding_gpu() & exe("python").
+
+#include <string>
+#include <utility>
+
+#include "playbooks/playbook.hpp"
+
+namespace cleanslate::agentless::testing {
+
+inline playbooks::Match cmdline(std::string pattern) {
+    playbooks::Match match;
+    match.cmdline = std::move(pattern);
+    return match;
+}
+inline playbooks::Match name(std::string pattern) {
+    playbooks::Match match;
+    match.name = std::move(pattern);
+    return match;
+}
+inline playbooks::Match exe(std::string pattern) {
+    playbooks::Match match;
+    match.exe = std::move(pattern);
+    return match;
+}
+inline playbooks::Match pid(int number) {
+    playbooks::Match match;
+    match.pid = number;
+    return match;
+}
+inline playbooks::Match holding_gpu() {
+    playbooks::Match match;
+    match.holding_gpu = true;
+    return match;
+}
+inline playbooks::Match tree() {
+    playbooks::Match match;
+    match.tree = true;
+    return match;
+}
+
+inline playbooks::Match operator&(playbooks::Match a, const playbooks::Match& b) {
+    if (b.cmdline) a.cmdline = b.cmdline;
+    if (b.name) a.name = b.name;
+    if (b.exe) a.exe = b.exe;
+    if (b.pid) a.pid = b.pid;
+    a.holding_gpu |= b.holding_gpu;
+    a.tree |= b.tree;
+    return a;
+}
+
+}  // namespace cleanslate::agentless::testing
