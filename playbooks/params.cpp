@@ -62,6 +62,9 @@ Status read_param(const yaml::Node& node, std::string_view file, Param& param) {
         auto text = plain_text(*about, file, "description");
         if (!text) return std::unexpected(text.error());
         param.description = trim(*text);
+        if (param.description != printable(param.description))
+            return refuse_at(file, about->mark, "`description` is not one line of plain text",
+                             "write a few words");
     }
     return {};
 }

@@ -45,9 +45,14 @@ Status read_head(const yaml::Node& root, std::string_view file, Playbook& playbo
             return refuse_at(file, name->mark, "`name` is not one short line of text",
                              "write one word or a few");
     }
-    if (const yaml::Node* about = root.find("description"))
+    if (const yaml::Node* about = root.find("description")) {
         if (auto read = keep(playbook.description, head_text(*about, file, "description")); !read)
             return read;
+        for (const auto line : split(playbook.description, '\n'))
+            if (line != printable(line))
+                return refuse_at(file, about->mark, "`description` has control characters",
+                                 "write plain text");
+    }
     return {};
 }
 

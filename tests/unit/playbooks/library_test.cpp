@@ -132,6 +132,21 @@ TEST(BuiltIn, AnUnknownNameIsRefusedWithTheNearest) {
     EXPECT_THAT(not_loaded("a\x1b[2Jb"), HasSubstr("`a\\x1B[2Jb`"));
 }
 
+TEST(Documentation, ItsWholePlaybookIsOne) {
+    std::ifstream file(std::filesystem::path(CLEANSLATE_SOURCE_DIR) / "docs/playbook-format.md");
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    const std::string fence = "```yaml\n";
+    const auto begin = text.find(fence);
+    ASSERT_NE(begin, std::string::npos);
+    const auto from = begin + fence.size();
+    const auto playbook = accepted(std::string_view(text).substr(from, text.find("```", from) - from),
+                                   {{"server", "vllm"}, {"grace", "3s"}});
+    EXPECT_EQ(playbook.name, "nightly");
+    ASSERT_EQ(playbook.steps.size(), 4U);
+    EXPECT_EQ(outline(playbook.steps[1]), "TERM 3000ms gpu tree cmdline=vllm");
+    EXPECT_EQ(outline(playbook.steps[2]), "KILL 30000ms gpu exe=/python[0-9.]*$");
+}
+
 TEST_F(Library, AFileIsReadByItsPath) {
     const std::string text = "steps:\n  - verify:\n";
     const auto path = write("mine.yaml", text);

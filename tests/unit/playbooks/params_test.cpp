@@ -138,6 +138,8 @@ TEST(Params, OfAnotherShapeAreRefused) {
                 StartsWith("p.yaml:2:12: the default of pattern: found a list"));
     EXPECT_THAT(refused(with_params("  pattern: {defualt: x}\n")), HasSubstr("did you mean `default`?"));
     EXPECT_THAT(refused(with_params("  pattern: {default: }\n")), HasSubstr("empty default"));
+    EXPECT_THAT(refused(with_params("  pattern: {default: x, description: \"a\\nb\"}\n")),
+                HasSubstr("`description` is not one line"));
     EXPECT_THAT(refused(with_params("  pattern: !secret x\n")), HasSubstr("tags are not used here"));
     EXPECT_EQ(accepted("params:\nsteps:\n  - verify:\n").params.size(), 0U);
 }

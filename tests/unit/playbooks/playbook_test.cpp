@@ -112,6 +112,8 @@ TEST(Playbook, ANameIsOneShortLine) {
 
 TEST(Playbook, ADescriptionMayHaveSeveralLines) {
     EXPECT_EQ(accepted("description: |\n  one\n  two\n" + verify).description, "one\ntwo");
+    EXPECT_THAT(refused("description: \"a\\e[2Jb\"\n" + verify),
+                StartsWith("p.yaml:1:14: `description` has control"));
 }
 
 TEST(Protect, IsAListOfWholeNames) {
