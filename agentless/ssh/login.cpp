@@ -105,6 +105,7 @@ class Login {
             if (answer.code != signature_wanted) co_return judge(answer);
             request.wanted = false;
             request.signature = co_await agent_signature(blob, request.data);
+            if (Clock::now() >= deadline_) co_return cut({Answer::How::deadline, 0});
         }
     }
 

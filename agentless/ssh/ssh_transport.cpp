@@ -96,9 +96,10 @@ class SshTransport final : public Transport {
                     std::make_unique<SshConnection>(cancellation_, std::move(*attempt.session));
                 co_return connection;
             }
-            if (!attempt.may_retry || retry == max_retries || !co_await pause(retry, deadline)) {
-                co_return std::unexpected(std::move(attempt.session.error()));
-            }
+            const bool again = attempt.may_retry && retry < max_retries && co_await pause(retry, deadline);
+            Error& error = attempt.session.error();
+            if (cancellation_->requested()) co_return std::unexpected(in_phase(cancelled(), error.phase));
+            if (!again) co_return std::unexpected(std::move(error));
         }
     }
 

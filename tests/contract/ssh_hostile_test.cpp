@@ -1,0 +1,289 @@
+// Servers that are slow, silent, mad or gone.
+#include <arpa/inet.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <boost/asio/steady_timer.hpp>
+
+#include "tests/contract/fake_server.hpp"
+#include "tests/contract/ssh_fixture.hpp"
+
+namespace cleanslate::agentless::contract {
+namespace {
+
+using namespace std::chrono_literals;
+
+class SshHostile : public SshTest {
+  protected:
+    SshOptions quick() {
+        SshOptions options;
+        options.home = "/nonexistent";
+        options.known_hosts = {"/nonexistent/known_hosts"};
+        options.connect_timeout = 500ms;
+        return options;
+    }
+    // An sshd whose every command is `command`, which finds the asked one in $SSH_ORIGINAL_COMMAND.
+    void open_forced(const std::string& command) {
+        sshd_ = std::make_unique<Sshd>("ForceCommand " + command);
+        auto connection = open(sshd_->options(), sshd_->endpoint());
+        ASSERT_TRUE(connection) << connection.error().message;
+        connection_ = std::move(*connection);
+    }
+    Result<RunOutput> run(const Script& script, std::chrono::milliseconds time = 60s,
+                          std::size_t max_bytes = 64u << 20) {
+        return await(io_, connection_->run(script, Limits{in(time), max_bytes}));
+    }
+    std::unique_ptr<Sshd> sshd_;
+    std::unique_ptr<Connection> connection_;
+};
+
+TEST_F(SshHostile, a_port_where_nobody_listens_refuses) {
+    Endpoint nobody = std::make_unique<FakeServer>([](int) {})->endpoint();  // gone again
+    const auto begun = Clock::now();
+    const Error error = expect_refused(quick(), nobody, "connect_refused", "connect");
+    expect_says(error.message, "127.0.0.1:" + std::to_string(nobody.port));
+    expect_says(error.remedy, "sshd");
+    EXPECT_LT(Clock::now() - begun, 400ms) << "a refused connection is not tried again";
+}
+
+TEST_F(SshHostile, a_full_backlog_swallows_the_connection) {
+    const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in where{};
+    socklen_t size = sizeof where;
+    where.sin_family = AF_INET;
+    where.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    bind(listener, reinterpret_cast<sockaddr*>(&where), size);
+    listen(listener, 0);
+    getsockname(listener, reinterpret_cast<sockaddr*>(&where), &size);
+    const Endpoint hole{.name = "hole",
+                        .address = "127.0.0.1",
+                        .port = ntohs(where.sin_port),
+                        .user = "root",
+                        .identity_file = {}};
+    std::vector<int> fillers;
+    for (bool full = false; !full && fillers.size() < 16;) {
+        const int filler = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        connect(filler, reinterpret_cast<sockaddr*>(&where), size);
+        pollfd connected{filler, POLLOUT, 0};
+        full = poll(&connected, 1, 100) == 0;
+        fillers.push_back(filler);
+    }
+    const auto begun = Clock::now();
+    expect_refused(quick(), hole, "connect_timeout", "connect");
+    EXPECT_GE(Clock::now() - begun, 500ms);
+    EXPECT_LT(Clock::now() - begun, 10s);
+    for (const int filler : fillers) close(filler);
+    close(listener);
+}
+
+TEST_F(SshHostile, a_server_that_says_nothing_runs_into_the_handshake_deadline) {
+    const FakeServer silent([](int peer) { wait_for_close(peer); });
+    const auto begun = Clock::now();
+    const Error error = expect_refused(quick(), silent.endpoint(), "handshake_timeout", "handshake");
+    expect_says(error.message, "said nothing");
+    EXPECT_GE(Clock::now() - begun, 500ms);
+    EXPECT_LT(Clock::now() - begun, 10s);
+    EXPECT_EQ(silent.connections(), 1) << "a deadline is not tried again";
+}
+
+TEST_F(SshHostile, the_deadline_for_all_of_it_wins_over_the_phases) {
+    const FakeServer silent([](int peer) { wait_for_close(peer); });
+    SshOptions patient = quick();
+    patient.connect_timeout = 60s;
+    const auto begun = Clock::now();
+    expect_refused(patient, silent.endpoint(), "handshake_timeout", "handshake", 300ms);
+    EXPECT_LT(Clock::now() - begun, 10s);
+}
+
+TEST_F(SshHostile, a_greeting_that_drips_runs_into_the_handshake_deadline) {
+    const FakeServer drip([](int peer) {
+        while (send_all(peer, "x")) poll(nullptr, 0, 20);
+    });
+    expect_refused(quick(), drip.endpoint(), "handshake_timeout", "handshake");
+}
+
+TEST_F(SshHostile, text_without_end_before_the_greeting_is_cut) {
+    SshOptions patient = quick();
+    patient.connect_timeout = 60s;
+    for (const std::string line : {"hello, this is a chargen server\r\n", "no line end at all "}) {
+        std::string block;
+        while (block.size() < 60000) block += line;
+        const FakeServer endless([block](int peer) {
+            while (send_all(peer, block)) continue;
+        });
+        const Error error = expect_refused(patient, endless.endpoint(), "handshake_failed", "handshake");
+        EXPECT_FALSE(error.message.empty());
+    }
+}
+
+TEST_F(SshHostile, what_is_no_ssh_server_is_named_so) {
+    const FakeServer http([](int peer) { send_all(peer, "\r\n\r\n"); });
+    const Error error = expect_refused(quick(), http.endpoint(), "handshake_failed", "handshake");
+    expect_says(error.message, "no SSH server");
+}
+
+TEST_F(SshHostile, a_greeting_and_then_rubbish_is_a_failed_handshake) {
+    const FakeServer rubbish([](int peer) {
+        send_all(peer, "SSH-2.0-rubbish\r\n" + std::string(100000, '\xff'));
+        wait_for_close(peer);
+    });
+    expect_refused(quick(), rubbish.endpoint(), "handshake_failed", "handshake");
+}
+
+TEST_F(SshHostile, a_server_that_closes_at_once_is_tried_three_times) {
+    const FakeServer closing([](int) {});
+    SshOptions options = quick();
+    options.connect_timeout = 5s;
+    const Error error = expect_refused(options, closing.endpoint(), "handshake_failed", "handshake");
+    expect_says(error.message, "closed the connection");
+    expect_says(error.remedy, "MaxStartups");
+    EXPECT_EQ(closing.connections(), 3);
+}
+
+TEST_F(SshHostile, a_retry_keeps_within_the_deadline) {
+    const FakeServer closing([](int) {});
+    expect_refused(quick(), closing.endpoint(), "handshake_failed", "handshake", 150ms);
+    EXPECT_EQ(closing.connections(), 1);
+}
+
+TEST_F(SshHostile, a_server_that_is_overrun_once_is_reached_by_the_retry) {
+    sshd_ = std::make_unique<Sshd>();
+    const Endpoint real = sshd_->endpoint();
+    std::atomic<int> count = 0;
+    const FakeServer overrun([&](int peer) {
+        if (count++ == 0) return;
+        relay(peer, real);
+    });
+    SshOptions options = sshd_->options();
+    write_file(sshd_->file("known_hosts"),
+               sshd_->known_hosts_line("[127.0.0.1]:" + std::to_string(overrun.endpoint().port)));
+    Endpoint through = overrun.endpoint();
+    through.user = real.user;
+    expect_runs(options, through);
+    EXPECT_EQ(overrun.connections(), 2);
+}
+
+TEST_F(SshHostile, a_name_that_does_not_exist_is_said) {
+    Endpoint unknown{
+        .name = "x", .address = "no-such-host.invalid", .port = 22, .user = "root", .identity_file = {}};
+    SshOptions options = quick();
+    options.connect_timeout = 20s;
+    const Error error = expect_refused(options, unknown, "resolve_failed", "resolve");
+    expect_says(error.message, "no-such-host.invalid");
+}
+
+TEST_F(SshHostile, a_name_is_resolved) {
+    const FakeServer closing([](int) {});
+    Endpoint by_name = closing.endpoint();
+    by_name.address = "localhost";
+    expect_refused(quick(), by_name, "handshake_failed", "handshake", 150ms);
+    EXPECT_EQ(closing.connections(), 1);
+}
+
+TEST_F(SshHostile, cancel_all_ends_an_open_under_way) {
+    const FakeServer silent([](int peer) { wait_for_close(peer); });
+    SshOptions patient = quick();
+    patient.connect_timeout = 60s;
+    transport_ = make_ssh_transport(io_, load_ssh_context(patient).value());
+    boost::asio::steady_timer soon(io_, 100ms);
+    soon.async_wait([&](auto) { transport_->cancel_all(); });
+    const Endpoint endpoint = silent.endpoint();
+    const auto opened = await(io_, transport_->open(endpoint, in(60s)));
+    ASSERT_FALSE(opened);
+    EXPECT_EQ(opened.error().kind, "cancelled");
+}
+
+TEST_F(SshHostile, ten_megabytes_before_the_output_are_output) {
+    open_forced("head -c 10000000 /dev/zero | tr '\\0' m; eval \"$SSH_ORIGINAL_COMMAND\"");
+    const auto ran = run({"/bin/sh -s", "echo done"});
+    ASSERT_TRUE(ran) << ran.error().message;
+    EXPECT_EQ(ran->out.size(), 10000005u);
+    EXPECT_EQ(ran->out.substr(10000000), "done\n");
+}
+
+TEST_F(SshHostile, ten_megabytes_before_the_output_are_too_much_for_a_limit) {
+    open_forced("head -c 10000000 /dev/zero | tr '\\0' m; eval \"$SSH_ORIGINAL_COMMAND\"");
+    const auto ran = run({"/bin/sh -s", "echo done"}, 60s, 8u << 20);
+    ASSERT_FALSE(ran);
+    EXPECT_EQ(ran.error().kind, "output_limit");
+}
+
+TEST_F(SshHostile, a_csh_in_between_changes_nothing) {
+    if (access("/bin/csh", X_OK) != 0) GTEST_SKIP() << "needs /bin/csh (package csh or tcsh)";
+    open_forced("exec /bin/csh -c \"$SSH_ORIGINAL_COMMAND\"");
+    const auto ran = run({"/bin/sh -s", "x='!a $b'; echo \"$x\" 2>&1; exit 5"});
+    ASSERT_TRUE(ran) << ran.error().message;
+    EXPECT_EQ(ran->out, "!a $b\n");
+    EXPECT_EQ(ran->exit_status, 5);
+}
+
+TEST_F(SshHostile, a_connection_that_closes_in_the_middle_of_the_output_is_lost) {
+    open_forced("echo partial; sleep 0.1; kill -KILL $PPID");
+    const auto ran = run({"/bin/sh -s", "echo done"});
+    ASSERT_FALSE(ran) << "status " << ran->exit_status.value_or(-1);
+    EXPECT_EQ(ran.error().kind, "connection_lost");
+    const auto again = run({"/bin/sh -s", "echo done"});
+    ASSERT_FALSE(again);
+    EXPECT_EQ(again.error().kind, "connection_lost");
+}
+
+TEST_F(SshHostile, output_that_drips_is_whole_in_the_end_or_runs_into_the_deadline) {
+    sshd_ = std::make_unique<Sshd>();
+    connection_ = std::move(open(sshd_->options(), sshd_->endpoint()).value());
+    const auto slow = run({"/bin/sh -s", "for i in 1 2 3 4 5; do echo $i; sleep 0.05; done"});
+    ASSERT_TRUE(slow) << slow.error().message;
+    EXPECT_EQ(slow->out, "1\n2\n3\n4\n5\n");
+    const auto endless = run({"/bin/sh -s", "while :; do echo x; sleep 0.02; done"}, 400ms);
+    ASSERT_FALSE(endless);
+    EXPECT_EQ(endless.error().kind, "timeout");
+}
+
+TEST_F(SshHostile, a_background_process_that_keeps_the_output_open_runs_into_the_deadline) {
+    sshd_ = std::make_unique<Sshd>();
+    connection_ = std::move(open(sshd_->options(), sshd_->endpoint()).value());
+    const auto ran = run({"/bin/sh -s", "sleep 5 & echo done"}, 1500ms);
+    ASSERT_FALSE(ran);
+    EXPECT_EQ(ran.error().kind, "timeout");
+}
+
+TEST_F(SshHostile, a_host_that_allows_no_session_refuses) {
+    sshd_ = std::make_unique<Sshd>("MaxSessions 0");
+    connection_ = std::move(open(sshd_->options(), sshd_->endpoint()).value());
+    const auto ran = run({"/bin/sh -s", "echo done"});
+    ASSERT_FALSE(ran);
+    EXPECT_EQ(ran.error().kind, "refused");
+}
+
+TEST_F(SshHostile, two_hundred_opens_that_fail_or_succeed_leave_no_descriptor) {
+    sshd_ = std::make_unique<Sshd>();
+    const FakeServer closing([](int) {});
+    const FakeServer silent([](int peer) { wait_for_close(peer); });
+    SshOptions options = sshd_->options();
+    options.identity_files.push_back(sshd_->make_key("stranger", "-t ed25519"));
+    options.connect_timeout = 30s;
+    transport_ = make_ssh_transport(io_, load_ssh_context(options).value());
+    Endpoint refused = sshd_->endpoint();
+    refused.identity_file = options.identity_files.back();
+    Endpoint nobody = sshd_->endpoint();
+    nobody.port = 1;
+    const Endpoint endpoints[] = {sshd_->endpoint(), nobody, closing.endpoint(), silent.endpoint(), refused};
+    (void)await(io_, transport_->open(endpoints[0], in(60s)));
+    io_.restart();
+    io_.poll();
+    const int before = open_descriptors();
+    for (int i = 0; i < 200; ++i) {
+        const bool cut = i % 5 == 2 || i % 5 == 3;
+        const auto opened = await(io_, transport_->open(endpoints[i % 5], in(cut ? 10ms : 60000ms)));
+        EXPECT_EQ(opened.has_value(), i % 5 == 0) << i;
+    }
+    io_.restart();
+    io_.poll();
+    // The servers' ends in this process are closed by their threads, a moment later.
+    for (int i = 0; i < 2000 && open_descriptors() > before; ++i) poll(nullptr, 0, 5);
+    EXPECT_EQ(open_descriptors(), before);
+}
+
+}  // namespace
+}  // namespace cleanslate::agentless::contract
