@@ -238,9 +238,13 @@ class Reader {
     }
 
     Result<Host> finish() {
-        for (const auto& process : host_.processes) {
+        for (auto& process : host_.processes) {
             if (process.exe.empty() && process.parent.empty())
                 return wrong("process " + process.name + " needs an exe or a parent that forks it");
+            // As after a login.
+            if (process.parent.empty() && process.cgroup.empty())
+                process.cgroup = "/user.slice/user-" + std::to_string(find_user(process.user)->uid) +
+                                 ".slice/session-1.scope";
             if (!process.plays_a_part() && (process.devices != Devices::none || !process.rename.empty() ||
                                             !process.ends.empty() || process.wedged))
                 if (!process.exe.empty())

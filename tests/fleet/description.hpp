@@ -32,7 +32,7 @@ struct ProcessSpec {
                       // the machine; empty: the parent forks and does not exec
     std::vector<std::string> argv;  // empty: exe
     std::string user = "root";
-    std::string cgroup;                        // empty: the parent's
+    std::string cgroup;                        // empty: the parent's, a login session's for a child of init
     std::string parent;                        // name of another process; empty: the host's init
     std::vector<std::pair<int, long>> memory;  // GPU index, MiB as the driver lists it
     Devices devices = Devices::none;

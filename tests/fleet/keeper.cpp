@@ -39,9 +39,10 @@ void take_down_kept() {
     if (kept == nullptr) return;
     for (const auto& member : kept->members)
         if (member.init > 0) ::kill(member.init, SIGKILL);
-    // Reaped only after all of the host's processes are.
-    for (const auto& member : kept->members)
-        if (member.init > 0) ::waitpid(member.init, nullptr, 0);
+    // An init can be reaped only after all of its host's processes have been; its kthreadd is our child.
+    while (::waitpid(-1, nullptr, 0) > 0 || errno == EINTR) {
+    }
+    errno = 0;
     if (cgroups) cgroups->remove();
     const std::string folder = kept->folder;
     ::umount2((folder + "/cgroup").c_str(), MNT_DETACH);
@@ -79,6 +80,26 @@ Luggage pack(const Fleet& fleet, const Member& member) {
     run_init(member.host, luggage, report);
 }
 
+// A host of its own has kthreadd as pid 2, without a parent: that tells it from a container. Here it is a
+// process that is put into the pid namespace from outside. Its first process waits meanwhile.
+void start_kthreadd(const Member& member) {
+    const Fd init = pidfd_of(member.init);
+    const Fd own = pidfd_of(::getpid());
+    need(init && own && ::setns(init.get(), CLONE_NEWPID) == 0, "cannot enter the pid namespace");
+    const pid_t child = ::fork();
+    need(child >= 0, "fork");
+    if (child == 0) {
+        at_death(nullptr);
+        ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+        need(::setns(init.get(), CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC) == 0, "cannot enter the host");
+        ::close_range(0, ~0U, 0);
+        rename_process("", "kthreadd");
+        while (true) ::pause();
+    }
+    need(::setns(own.get(), CLONE_NEWPID) == 0, "cannot return to the pid namespace");
+    cgroups->add(member.host.name, child);
+}
+
 Starting start_host(const Fleet& fleet, Member& member) {
     int go[2];
     int ready[2];
@@ -96,6 +117,7 @@ Starting start_host(const Fleet& fleet, Member& member) {
     ::close(ready[1]);
     member.init = child;
     cgroups->add(member.host.name, child);
+    start_kthreadd(member);
     Starting starting{Fd(go[1]), Fd(ready[0])};
     need(::write(starting.go.get(), "g", 1) == 1, "write");
     return starting;

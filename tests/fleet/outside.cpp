@@ -117,7 +117,7 @@ std::vector<Seen> look_at_processes(const Fleet& fleet) {
         const auto stat = stat_of(outer);
         if (space == spaces.end() || !stat) continue;
         Seen seen;
-        if (!read_status(outer, seen) || seen.pid == 1) continue;
+        if (!read_status(outer, seen) || seen.pid <= 2) continue;
         seen.host = space->second->host.name;
         seen.outer = outer;
         seen.start = stat->start;

@@ -19,7 +19,7 @@ struct Seen {
     std::string command;  // arguments joined by blanks, or (comm)
 };
 
-// Every process of every host but its init, ordered by host and pid.
+// Every process of every host but its init and kthreadd, ordered by host and pid.
 std::vector<Seen> look_at_processes(const Fleet& fleet);
 
 // Lines of tab-separated fields, in the order of Seen's members; and back. Dies on malformed text.

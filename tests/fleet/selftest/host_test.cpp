@@ -115,6 +115,17 @@ TEST(Host, AnswersOnItsOwnAddressByKeyOnly) {
     EXPECT_THAT(fleet.ssh("gpu10", "true").out, HasSubstr("Connection refused"));
 }
 
+TEST(Host, LooksLikeAMachineAndNotLikeAContainer) {
+    NEEDS_ROOT();
+    const RunningFleet fleet({"hosts/clean.host"});
+    ASSERT_EQ(fleet.started().status, 0) << fleet.started().out;
+    EXPECT_THAT(fleet.ssh("clean", "cat /proc/1/stat").out, testing::StartsWith("1 (systemd) S 0 "));
+    EXPECT_THAT(fleet.ssh("clean", "cat /proc/2/stat").out, testing::StartsWith("2 (kthreadd) S 0 "));
+    EXPECT_EQ(fleet.ssh("clean", "tr -d '\\0' < /proc/2/cmdline; ls /proc/2/fd").out, "");
+    EXPECT_THAT(fleet.ssh("clean", "cat /proc/2/cgroup").out, HasSubstr("0::/\n"));
+    EXPECT_THAT(fleet.ssh("clean", "cat /proc/1/cgroup").out, HasSubstr(":/init.scope\n"));
+}
+
 TEST(Host, HasABootIdOfItsOwn) {
     NEEDS_ROOT();
     const RunningFleet fleet({"demo/hosts/gpu01.host", "hosts/clean.host"});
@@ -146,7 +157,7 @@ TEST(Host, PutsProcessesIntoTheirCgroups) {
     };
     EXPECT_THAT(cgroup("gpu08", "model-server"), HasSubstr(":/system.slice/model-server.service\n"));
     EXPECT_THAT(cgroup("gpu09", "job"), HasSubstr(":/slurm/uid_1001/job_4242/step_0\n"));
-    EXPECT_THAT(cgroup("gpu09", "leaked"), testing::Not(HasSubstr("slurm")));
+    EXPECT_THAT(cgroup("gpu09", "leaked"), HasSubstr(":/user.slice/user-1004.slice/session-1.scope\n"));
 }
 
 TEST(Host, RestartsWhatAUnitOrALauncherRestarts) {
