@@ -1,5 +1,7 @@
 #include "agentless/cgroup_path.hpp"
 
+#include <algorithm>
+
 namespace cleanslate::agentless {
 
 namespace {
