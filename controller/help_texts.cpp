@@ -20,9 +20,9 @@ Examples:
   cleanslate clear -H 'root@gpu[01-04]' --dry-run
 
 Exit status: 0 all clean; 1 some dirty or sick; 2 usage, nothing was contacted;
-3 some unknown or unreachable; 4 stopped by --max-failures or --deadline; 5 a report
-or audit could not be written, or an internal error; 130, 143 interrupted.
-`cleanslate COMMAND --help` has every option and its default.)";
+3 some unknown or unreachable; 4 stopped by --max-failures or --deadline;
+5 a report or audit could not be written, or an internal error;
+130, 143 interrupted. `cleanslate COMMAND --help` has every option.)";
 }
 
 std::string_view description_of(Command command) {
@@ -46,35 +46,36 @@ std::string_view description_of(Command command) {
 std::string_view footer_of(Command command) {
     switch (command) {
         case Command::check:
-            return R"(Durations are 500ms, 10s, 5m, 2h; sizes 100MiB, 1GiB; a bare number is refused.
+            return R"(Durations are 500ms, 10s, 5m, 2h; sizes 100MiB, 1GiB; bare numbers are refused.
 
 Examples:
   cleanslate check -i fleet.yaml -l 'rack1,!gpu07'
   cleanslate check -H 'root@gpu[01-04]' --format json
 
-Exit status: 0 all clean; 1 some dirty or sick; 3 some unknown or unreachable; see
-`cleanslate --help` for the others.)";
+Exit status: 0 all clean; 1 some dirty or sick; 3 some unknown or unreachable;
+see `cleanslate --help` for the others.)";
         case Command::clear:
-            return R"(On a terminal the plan is shown first, and nothing is signalled without a yes; the
-wait does not count against --deadline. Durations are 500ms, 10s, 5m, 2h; sizes
-100MiB, 1GiB; a bare number is refused.
+            return R"(On a terminal the plan is shown first, and nothing is signalled without a yes;
+the wait does not count against --deadline. Durations are 500ms, 10s, 5m, 2h;
+sizes 100MiB, 1GiB; bare numbers are refused.
 
 Examples:
   cleanslate clear -i fleet.yaml -l rack1 --dry-run
   cleanslate clear -H 'root@gpu[01-04]' --yes --clean-hosts clean.txt
   cleanslate clear -i fleet.yaml -l all -p by-name --set pattern=sglang
 
-Exit status: 0 all clean; 1 some dirty or sick; 3 some unknown or unreachable; see
-`cleanslate --help` for the others.)";
+Exit status: 0 all clean; 1 some dirty or sick; 3 some unknown or unreachable;
+see `cleanslate --help` for the others.)";
         case Command::run:
-            return R"(The words after -- are joined by blanks and handed to /bin/sh on each host. On a
-terminal the hosts and the command are shown first, and nothing is run without a yes.
+            return R"(The words after -- are joined by blanks and handed to /bin/sh on each host. On
+a terminal the hosts and the command are shown first, and nothing is run without
+a yes.
 
 Example:
   cleanslate run -i fleet.yaml -l 'gpu[01-04]' --yes -- 'uname -r; uptime -p'
 
-Exit status: 0 it succeeded everywhere; 1 it failed somewhere; 3 some hosts could not
-be asked; see `cleanslate --help` for the others.)";
+Exit status: 0 it succeeded everywhere; 1 it failed somewhere; 3 some hosts
+could not be asked; see `cleanslate --help` for the others.)";
         case Command::hosts:
             return R"(Example:
   cleanslate hosts -i fleet.yaml -l 'rack1,!gpu07' --folded

@@ -1,0 +1,181 @@
+#include "controller/commands.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "playbooks/playbook.hpp"
+#include "temporary_folder.hpp"
+
+namespace cleanslate::controller::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using Json = nlohmann::json;
+
+struct Ended {
+    int status = -1;
+    std::string out, err;
+    Json json() const { return Json::parse(out, nullptr, false); }
+};
+
+// A command line from its words to its end, in this process, without a terminal.
+class Program : public ::testing::Test {
+  protected:
+    Ended run(const std::vector<std::string>& arguments) {
+        const Environment environment{{"HOME", folder_.file("home")}};
+        const auto options = read_command_line(arguments, environment);
+        if (!options) return {options.error().exit_status, options.error().out, options.error().err};
+        std::FILE* file = std::fopen(folder_.file("stdout").c_str(), "w");
+        Output out(file);
+        ::testing::internal::CaptureStderr();
+        Ended ended;
+        ended.status = run_command_line({*options, environment, arguments, Terminal{}, out});
+        ended.err = ::testing::internal::GetCapturedStderr();
+        std::fclose(file);
+        ended.out = contents_of(folder_.file("stdout"));
+        return ended;
+    }
+    std::string input(const std::string& text) {
+        put(folder_.file("input"), text);
+        return folder_.file("input");
+    }
+    TemporaryFolder folder_;
+};
+
+// The samples of seeds.txt: what stands below each run of comment lines.
+std::vector<std::string> seeds() {
+    std::vector<std::string> samples;
+    std::istringstream lines(contents_of(CLEANSLATE_SOURCE_DIR "/tests/corpus/seeds.txt"));
+    bool comment_before = false;
+    for (std::string line; std::getline(lines, line);) {
+        const bool comment = line.starts_with('#');
+        if (comment && !comment_before) samples.emplace_back();
+        if (!comment) samples.back() += line + "\n";
+        comment_before = comment;
+    }
+    return samples;
+}
+
+TEST_F(Program, HostsPrintsTheSelectedNames) {
+    put(folder_.file("fleet.yaml"), "all:\n  hosts:\n    gpu[01-03]:\n    cpu01:\n");
+    const Ended all = run({"hosts", "-i", folder_.file("fleet.yaml"), "-l", "gpu*"});
+    EXPECT_EQ(all.status, 0);
+    EXPECT_EQ(all.out, "gpu01\ngpu02\ngpu03\n");
+    EXPECT_EQ(run({"hosts", "-i", folder_.file("fleet.yaml"), "-l", "gpu*", "--folded"}).out, "gpu[01-03]\n");
+    EXPECT_EQ(run({"hosts", "-H", "root@n[1-2]"}).out, "n1\nn2\n");
+}
+
+TEST_F(Program, HostsRefusesWhatSelectsNothing) {
+    put(folder_.file("fleet.yaml"), "all:\n  hosts:\n    gpu[01-03]:\n");
+    const Ended none = run({"hosts", "-i", folder_.file("fleet.yaml"), "-l", "gpu09"});
+    EXPECT_EQ(none.status, 2);
+    EXPECT_EQ(none.out, "");
+    EXPECT_THAT(none.err, HasSubstr("gpu09"));
+    put(folder_.file("broken.yaml"), "all:\n  hosts:\n    a:\n    a:\n");
+    const Ended broken = run({"hosts", "-i", folder_.file("broken.yaml")});
+    EXPECT_EQ(broken.status, 2);
+    EXPECT_THAT(broken.err, HasSubstr("broken.yaml:4:5"));
+}
+
+TEST_F(Program, PlaybooksListsTheBuiltInOnesWithTheirDescriptions) {
+    const Ended listed = run({"playbooks"});
+    EXPECT_EQ(listed.status, 0);
+    for (const auto& built_in : playbooks::built_in_playbooks())
+        EXPECT_THAT(listed.out, ::testing::ContainsRegex("(^|\n)" + std::string(built_in.name) + " +[^ \n]"));
+}
+
+TEST_F(Program, PlaybooksPrintsOneUnchanged) {
+    for (const auto& built_in : playbooks::built_in_playbooks()) {
+        const Ended printed = run({"playbooks", std::string(built_in.name)});
+        EXPECT_EQ(printed.status, 0);
+        EXPECT_EQ(printed.out, built_in.text);
+    }
+    EXPECT_EQ(run({"playbooks", "no-such-playbook"}).status, 2);
+}
+
+TEST_F(Program, ParseJudgesTheSeeds) {
+    const auto samples = seeds();
+    ASSERT_EQ(samples.size(), 4u);
+    const int expected[] = {0, 0, 1, 3};
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+        const std::string file = input(samples[i]);
+        const Ended text = run({"parse", "--expect", "8", file});
+        EXPECT_EQ(text.status, expected[i]) << text.out;
+        const Ended json = run({"parse", "--expect", "8", "--format", "json", file});
+        EXPECT_EQ(json.status, expected[i]);
+        ASSERT_FALSE(json.json().is_discarded());
+        EXPECT_EQ(json.json()["command"], "parse");
+        EXPECT_EQ(json.json()["hosts"][0]["name"], "-");
+        EXPECT_EQ(json.json()["summary"]["exit_status"], expected[i]);
+    }
+}
+
+TEST_F(Program, ParseSaysWhichGpuIsDirty) {
+    const Json host =
+        run({"parse", "--expect", "8", "--format", "json", input(seeds()[2])}).json()["hosts"][0];
+    ASSERT_EQ(host["gpus"].size(), 8u);
+    for (const Json& gpu : host["gpus"]) EXPECT_EQ(gpu["verdict"], gpu["index"] == 2 ? "dirty" : "clean");
+    EXPECT_THAT(run({"parse", "--expect", "8", input(seeds()[2])}).out,
+                HasSubstr("GPU 2       dirty   76107 MiB"));
+}
+
+TEST_F(Program, ParseReportsTheRepairedRow) {
+    const Json host =
+        run({"parse", "--expect", "8", "--format", "json", input(seeds()[1])}).json()["hosts"][0];
+    ASSERT_EQ(host["gpus"].size(), 8u);
+    EXPECT_EQ(host["gpus"][0]["index"], 0);
+    EXPECT_EQ(host["gpus"][0]["repaired"], true);
+    EXPECT_THAT(run({"parse", "--expect", "8", input(seeds()[1])}).out, HasSubstr("repaired"));
+}
+
+TEST_F(Program, ParseWithoutACountIsUnknownAndNamesTheFlag) {
+    const Ended ended = run({"parse", input("0, 0 MiB\n1, 0 MiB\n")});
+    EXPECT_EQ(ended.status, 3);
+    EXPECT_THAT(ended.out, HasSubstr("--expect"));
+    EXPECT_EQ(run({"parse", "--expect", "any", input("0, 0 MiB\n1, 0 MiB\n")}).status, 0);
+}
+
+TEST_F(Program, ParseRefusesAFileThatIsNotThere) {
+    const Ended ended = run({"parse", folder_.file("absent")});
+    EXPECT_EQ(ended.status, 2);
+    EXPECT_EQ(ended.out, "");
+    EXPECT_THAT(ended.err, HasSubstr("absent"));
+}
+
+TEST_F(Program, ClearWithoutATerminalWantsYesOrADryRunBeforeAnythingElse) {
+    for (const auto& command : {std::vector<std::string>{"clear", "-H", "127.0.0.1:1"},
+                                std::vector<std::string>{"run", "-H", "127.0.0.1:1", "--", "true"}}) {
+        const Ended ended = run(command);
+        EXPECT_EQ(ended.status, 2);
+        EXPECT_EQ(ended.out, "");
+        EXPECT_THAT(ended.err, HasSubstr("--yes"));
+        EXPECT_FALSE(std::filesystem::exists(folder_.file("home/.local")));
+    }
+}
+
+TEST_F(Program, ClearWithoutAnAuditLogContactsNobody) {
+    put(folder_.file("home"), "a file where the home should be");
+    const Ended ended = run({"clear", "-H", "127.0.0.1:1", "--yes"});
+    EXPECT_EQ(ended.status, 5);
+    EXPECT_EQ(ended.out, "");
+    EXPECT_THAT(ended.err, HasSubstr("audit log"));
+    EXPECT_EQ(run({"run", "-H", "127.0.0.1:1", "--yes", "--", "true"}).status, 5);
+}
+
+TEST_F(Program, CleanHostsThatCannotBeWrittenStopEverythingBefore) {
+    const Ended ended = run({"check", "-H", "127.0.0.1:1", "--clean-hosts", folder_.file("no/such/file")});
+    EXPECT_EQ(ended.status, 5);
+    EXPECT_EQ(ended.out, "");
+}
+
+TEST_F(Program, RefusesAPlaybookOrInventoryBeforeAnyContact) {
+    EXPECT_EQ(run({"clear", "-H", "127.0.0.1:1", "--yes", "-p", "no-such"}).status, 2);
+    EXPECT_EQ(run({"check", "-i", folder_.file("absent.yaml")}).status, 2);
+    EXPECT_EQ(run({"check", "-H", "gpu[03-01]"}).status, 2);
+    EXPECT_EQ(run({"clear", "-H", "127.0.0.1:1", "--yes", "--set", "nope=1"}).status, 2);
+}
+
+}  // namespace
+}  // namespace cleanslate::controller::testing

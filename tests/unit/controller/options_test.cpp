@@ -1,0 +1,294 @@
+#include "controller/options.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <sstream>
+
+namespace cleanslate::controller {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+using Words = std::vector<std::string>;
+
+// The options of a command line that is right.
+Options read(const Words& words, const Environment& environment = {}) {
+    const auto options = read_command_line(words, environment);
+    EXPECT_TRUE(options) << (options ? "" : options.error().err);
+    return options.value_or(Options{});
+}
+
+// What is said about one that is wrong; it always ends with 2 and an empty stdout.
+std::string refusal(const Words& words, const Environment& environment = {}) {
+    const auto options = read_command_line(words, environment);
+    EXPECT_FALSE(options);
+    if (options) return "";
+    EXPECT_EQ(options.error().exit_status, 2);
+    EXPECT_EQ(options.error().out, "");
+    return options.error().err;
+}
+
+std::string help_of(const Words& words) {
+    const auto options = read_command_line(words, {});
+    EXPECT_FALSE(options);
+    if (options) return "";
+    EXPECT_EQ(options.error().exit_status, 0);
+    EXPECT_EQ(options.error().err, "");
+    return options.error().out;
+}
+
+TEST(CommandLine, NamesTheCommand) {
+    EXPECT_EQ(read({"check", "--local"}).command, Command::check);
+    EXPECT_EQ(read({"clear", "--local"}).command, Command::clear);
+    EXPECT_EQ(read({"run", "--local", "--", "true"}).command, Command::run);
+    EXPECT_EQ(read({"hosts", "-i", "x"}).command, Command::hosts);
+    EXPECT_EQ(read({"playbooks"}).command, Command::playbooks);
+    EXPECT_EQ(read({"parse"}).command, Command::parse);
+}
+
+TEST(CommandLine, WithoutACommandShowsTheHelpOnStderr) {
+    EXPECT_THAT(refusal({}), HasSubstr("Usage: cleanslate COMMAND"));
+    EXPECT_THAT(refusal({"sweep"}), HasSubstr("--help"));
+    EXPECT_THAT(refusal({"--local"}), HasSubstr("--help"));
+}
+
+TEST(CommandLine, RefusesWhatItDoesNotKnow) {
+    EXPECT_THAT(refusal({"check", "--local", "--frob"}), HasSubstr("--frob"));
+    EXPECT_THAT(refusal({"check", "--local", "gpu01"}), HasSubstr("gpu01"));
+    EXPECT_THAT(refusal({"check", "--local", "--yes"}), HasSubstr("--yes"));
+}
+
+TEST(CommandLine, NamesTheCommandWhoseHelpWouldTell) {
+    EXPECT_THAT(refusal({"clear", "--local", "--frob"}), HasSubstr("`cleanslate clear --help`"));
+}
+
+TEST(Hosts, ComeFromAnInventoryOrOutrightOrAreThisMachine) {
+    EXPECT_EQ(read({"check", "-i", "fleet.yaml"}).inventory, "fleet.yaml");
+    EXPECT_EQ(read({"check", "-i", "fleet.yaml", "-l", "rack1,!gpu07"}).limit, "rack1,!gpu07");
+    EXPECT_EQ(read({"check", "-H", "root@gpu[01-04]"}).targets, "root@gpu[01-04]");
+    EXPECT_EQ(read({"check", "-H", "gpu01", "-H", "gpu02"}).targets, "gpu01,gpu02");
+    EXPECT_EQ(read({"check", "-H", "[a-b]"}).targets, "[a-b]");
+    EXPECT_TRUE(read({"check", "--local"}).local);
+}
+
+TEST(Hosts, ComeFromTheEnvironmentWhereNothingElseNamesThem) {
+    const Environment environment{{"CLEANSLATE_INVENTORY", "env.yaml"}};
+    EXPECT_EQ(read({"check"}, environment).inventory, "env.yaml");
+    EXPECT_EQ(read({"check", "-i", "given.yaml"}, environment).inventory, "given.yaml");
+    EXPECT_EQ(read({"check", "-H", "gpu01"}, environment).inventory, std::nullopt);
+    EXPECT_EQ(read({"check", "--local"}, environment).inventory, std::nullopt);
+    EXPECT_THAT(refusal({"check"}, {{"CLEANSLATE_INVENTORY", ""}}), HasSubstr("which hosts"));
+}
+
+TEST(Hosts, AreRefusedInTwoWaysAtOnce) {
+    EXPECT_THAT(refusal({"check", "-H", "gpu01", "-i", "x"}), HasSubstr("-H"));
+    EXPECT_THAT(refusal({"check", "-H", "gpu01", "-l", "x"}), HasSubstr("-H"));
+    EXPECT_THAT(refusal({"check", "-H", "gpu01", "--local"}), HasSubstr("-H"));
+    EXPECT_THAT(refusal({"check", "--local", "-i", "x"}), HasSubstr("--local"));
+    EXPECT_THAT(refusal({"check", "--local", "-l", "x"}), HasSubstr("--local"));
+    EXPECT_THAT(refusal({"check", "-i", "a", "-i", "b"}), HasSubstr("--inventory"));
+}
+
+TEST(Hosts, MustBeSaidWhereSomethingIsDoneToThem) {
+    EXPECT_THAT(refusal({"clear", "-i", "fleet.yaml"}), HasSubstr("-l all"));
+    EXPECT_THAT(refusal({"run", "-i", "fleet.yaml", "--", "true"}), HasSubstr("-l all"));
+    EXPECT_EQ(read({"clear", "-i", "fleet.yaml", "-l", "all"}).limit, "all");
+    EXPECT_THAT(refusal({"clear"}, {{"CLEANSLATE_INVENTORY", "env.yaml"}}), HasSubstr("-l all"));
+}
+
+TEST(Hosts, AnEmptyLimitIsALimitAndNotEverything) {
+    EXPECT_EQ(read({"check", "-i", "fleet.yaml", "-l", ""}).limit, "");
+}
+
+TEST(Run, TakesTheWordsAfterTheMarkerAsTheyAre) {
+    const auto command = [](const Words& words) {
+        Words all{"run", "-H", "gpu01", "--yes", "--"};
+        all.insert(all.end(), words.begin(), words.end());
+        return read(all).remote_command;
+    };
+    EXPECT_EQ(command({"nvidia-smi", "-L"}), "nvidia-smi -L");
+    EXPECT_EQ(command({"ls --help | head -1"}), "ls --help | head -1");
+    EXPECT_EQ(command({"echo", "--", "-v", "--format", "json"}), "echo -- -v --format json");
+    EXPECT_EQ(command({"[a,b]", "{c}"}), "[a,b] {c}");
+}
+
+TEST(Run, WantsACommand) {
+    EXPECT_THAT(refusal({"run", "-H", "gpu01"}), HasSubstr("after --"));
+    EXPECT_THAT(refusal({"run", "-H", "gpu01", "--"}), HasSubstr("after --"));
+    EXPECT_THAT(refusal({"run", "-H", "gpu01", "--", "  "}), HasSubstr("after --"));
+    EXPECT_THAT(refusal({"run", "-H", "gpu01", "uptime"}), HasSubstr("uptime"));
+}
+
+TEST(Values, AreReadWithTheirUnits) {
+    const Options options =
+        read({"clear", "-H", "gpu01", "--connect-timeout", "3s", "--timeout", "2m", "--deadline", "1h",
+              "--settle", "500ms", "--max-used", "1GiB", "-f", "8", "--threads", "2"});
+    EXPECT_EQ(options.connect_timeout, Milliseconds{3000});
+    EXPECT_EQ(options.limits.step_timeout, Milliseconds{120'000});
+    EXPECT_EQ(options.limits.deadline, Milliseconds{3'600'000});
+    EXPECT_EQ(options.settle, Milliseconds{500});
+    EXPECT_EQ(options.max_used, Mebibytes{1024});
+    EXPECT_EQ(options.limits.fanout, 8);
+    EXPECT_EQ(options.limits.threads, 2);
+}
+
+TEST(Values, WithoutAUnitAreRefused) {
+    EXPECT_THAT(refusal({"check", "--local", "--timeout", "60"}), HasSubstr("--timeout"));
+    EXPECT_THAT(refusal({"check", "--local", "--max-used", "100"}), HasSubstr("--max-used"));
+    EXPECT_THAT(refusal({"check", "--local", "--deadline", "-1s"}), HasSubstr("--deadline"));
+}
+
+TEST(Values, OutOfRangeAreRefused) {
+    EXPECT_THAT(refusal({"check", "--local", "-f", "0"}), HasSubstr("from 1 to"));
+    EXPECT_THAT(refusal({"check", "--local", "-f", "99999999999999999999"}), HasSubstr("from 1 to"));
+    EXPECT_THAT(refusal({"check", "--local", "-f", "4x"}), HasSubstr("from 1 to"));
+    EXPECT_THAT(refusal({"check", "--local", "--format", "xml"}), HasSubstr("text|json"));
+    EXPECT_THAT(refusal({"check", "--local", "--color", "yes"}), HasSubstr("auto|always|never"));
+    EXPECT_THAT(refusal({"check", "--local", "--host-key-check", "no"}), HasSubstr("strict|accept-new|off"));
+    EXPECT_THAT(refusal({"parse", "--expect", "eight"}), HasSubstr("--expect"));
+    EXPECT_THAT(refusal({"parse", "--expect", "-1"}), HasSubstr("--expect"));
+}
+
+TEST(Values, HaveTheDocumentedDefaults) {
+    const Options options = read({"clear", "-H", "gpu01"});
+    EXPECT_EQ(options.limits.fanout, 64);
+    EXPECT_EQ(options.limits.threads, 0);
+    EXPECT_EQ(options.limits.step_timeout, Milliseconds{60'000});
+    EXPECT_EQ(options.limits.deadline, std::nullopt);
+    EXPECT_EQ(options.limits.max_failures, std::nullopt);
+    EXPECT_EQ(options.connect_timeout, Milliseconds{10'000});
+    EXPECT_EQ(options.host_key_check, agentless::HostKeyCheck::strict);
+    EXPECT_EQ(options.playbook, "clear");
+    EXPECT_EQ(options.settle, std::nullopt);
+    EXPECT_EQ(options.max_used, std::nullopt);
+    EXPECT_EQ(options.format, Format::text);
+    EXPECT_EQ(options.color, ColorMode::automatic);
+    EXPECT_FALSE(options.yes);
+    EXPECT_FALSE(options.dry_run);
+    EXPECT_FALSE(options.include_jobs);
+    EXPECT_FALSE(options.require_holders);
+    EXPECT_FALSE(options.raw_commands);
+    EXPECT_EQ(options.verbosity, 0);
+}
+
+TEST(Values, ThatRepeatAreListed) {
+    const Options options =
+        read({"clear", "-H", "gpu01", "--protect", "a", "--protect", "b.service", "--unprotect", "c",
+              "--identity", "k1", "--identity", "k2", "--known-hosts", "h"});
+    EXPECT_THAT(options.protect, ElementsAre("a", "b.service"));
+    EXPECT_THAT(options.unprotect, ElementsAre("c"));
+    EXPECT_THAT(options.identities, ElementsAre("k1", "k2"));
+    EXPECT_THAT(options.known_hosts, ElementsAre("h"));
+}
+
+TEST(Values, OfAListTakeOneWordEach) {
+    EXPECT_THAT(refusal({"clear", "-H", "gpu01", "--protect", "a", "b"}), HasSubstr("b"));
+}
+
+TEST(Settings, AreNameAndValue) {
+    const Options options = read({"clear", "--local", "--set", "pattern=a=b", "--set", "wait="});
+    EXPECT_EQ(options.settings.at("pattern"), "a=b");
+    EXPECT_EQ(options.settings.at("wait"), "");
+    EXPECT_THAT(refusal({"clear", "--local", "--set", "pattern"}), HasSubstr("NAME=VALUE"));
+    EXPECT_THAT(refusal({"clear", "--local", "--set", "=x"}), HasSubstr("NAME=VALUE"));
+    EXPECT_THAT(refusal({"clear", "--local", "--set", "a=1", "--set", "a=2"}), HasSubstr("twice"));
+}
+
+TEST(Verbosity, Adds) {
+    EXPECT_EQ(read({"check", "--local", "-v"}).verbosity, 1);
+    EXPECT_EQ(read({"check", "--local", "-vv"}).verbosity, 2);
+    EXPECT_EQ(read({"check", "--local", "-v", "--verbose"}).verbosity, 2);
+}
+
+TEST(MaxFailures, IsACountOrAShare) {
+    EXPECT_EQ(parse_max_failures("5").value(), 5.0);
+    EXPECT_EQ(parse_max_failures("0").value(), 0.0);
+    EXPECT_EQ(parse_max_failures("10%").value(), 0.1);
+    EXPECT_EQ(parse_max_failures("0%").value(), 0.0);
+    EXPECT_EQ(parse_max_failures("100%").value(), std::nullopt);
+    for (const char* wrong : {"", "%", "-1", "0.5", "101%", "5 %", "many", "99999999999"})
+        EXPECT_FALSE(parse_max_failures(wrong)) << wrong;
+}
+
+TEST(Parse, ReadsItsOwnOptions) {
+    const Options options = read({"parse", "--expect", "8", "--columns", "index, memory.used", "out.txt"});
+    EXPECT_EQ(options.expect, 8);
+    EXPECT_THAT(options.columns, ElementsAre("index", "memory.used"));
+    EXPECT_EQ(options.file, "out.txt");
+    EXPECT_TRUE(read({"parse", "--expect", "any"}).expect_any);
+    EXPECT_EQ(read({"parse"}).file, "-");
+    EXPECT_EQ(read({"parse", "-"}).file, "-");
+}
+
+TEST(Version, NamesTheLibraries) {
+    const std::string version = help_of({"--version"});
+    for (const char* name : {"cleanslate ", "libssh2 ", "OpenSSL ", "Boost "})
+        EXPECT_THAT(version, HasSubstr(name));
+}
+
+constexpr const char* commands[] = {"check", "clear", "run", "hosts", "playbooks", "parse"};
+
+TEST(Help, OfEachCommandHasItsUsageAndAnExample) {
+    EXPECT_THAT(help_of({"--help"}), HasSubstr("Examples:\n  cleanslate "));
+    for (const std::string command : commands) {
+        const std::string help = help_of({command, "--help"});
+        EXPECT_THAT(help, HasSubstr("Usage: cleanslate " + command));
+        EXPECT_THAT(help, HasSubstr("Example"));
+        EXPECT_THAT(help, HasSubstr("cleanslate " + command + " ")) << help;
+        EXPECT_EQ(help_of({command, "-h"}), help);
+    }
+}
+
+TEST(Help, ListsEachCommand) {
+    for (const std::string command : commands)
+        EXPECT_THAT(help_of({"-h"}), HasSubstr("\n  " + command + " "));
+}
+
+TEST(Help, FitsEightyColumns) {
+    for (const std::string command : commands) {
+        std::istringstream help(help_of({command, "--help"}));
+        for (std::string line; std::getline(help, line);) EXPECT_LE(line.size(), 80u) << line;
+    }
+}
+
+// Each option's whole text, which may go over several lines.
+std::vector<std::string> entries_of(const std::string& help) {
+    std::vector<std::string> entries;
+    std::istringstream lines(help);
+    for (std::string line; std::getline(lines, line);) {
+        if (line.starts_with("  -"))
+            entries.push_back(line);
+        else if (line.starts_with("     ") && !entries.empty())
+            entries.back() += " " + line.substr(26);
+        else if (!line.starts_with("  "))
+            entries.emplace_back();
+    }
+    std::erase(entries, "");
+    return entries;
+}
+
+TEST(Help, SaysEachDefault) {
+    // Off unless given, as any flag without a value.
+    const Words flags{"--help", "--yes", "--local", "--verbose"};
+    for (const std::string command : commands) {
+        const auto entries = entries_of(help_of({command, "--help"}));
+        EXPECT_FALSE(entries.empty());
+        for (const std::string& entry : entries) {
+            const auto names = [&](const std::string& flag) { return entry.find(flag) != std::string::npos; };
+            EXPECT_TRUE(names("default") || std::ranges::any_of(flags, names)) << command << ": " << entry;
+        }
+    }
+}
+
+TEST(Help, SaysTheDefaultsThatHold) {
+    const std::string help = help_of({"clear", "--help"});
+    for (const char* text : {"default 64", "default 60s", "default 10s", "default clear", "else 100MiB",
+                             "default 2s", "default strict", "default text", "default auto"})
+        EXPECT_THAT(help, HasSubstr(text));
+}
+
+}  // namespace
+}  // namespace cleanslate::controller

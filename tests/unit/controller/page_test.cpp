@@ -1,0 +1,81 @@
+#include "controller/page.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace cleanslate::controller {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+TEST(Page, WritesALineAsLongAsItIs) {
+    Page page(10, false);
+    page.line(2, {{"one two three"}, {" four"}});
+    EXPECT_EQ(page.take(), "  one two three four\n");
+}
+
+TEST(Page, CutsALineToItsColumns) {
+    Page page(10, false);
+    page.cut(2, {{"one "}, {"two three"}, {" four"}});
+    EXPECT_EQ(page.take(), "  one t...\n");
+}
+
+TEST(Page, KeepsALineThatJustFits) {
+    Page page(10, false);
+    page.cut(0, {{"12345"}, {"67890"}});
+    EXPECT_EQ(page.take(), "1234567890\n");
+}
+
+TEST(Page, LetsNoByteOfAHostSteerTheTerminal) {
+    Page page(80, false);
+    page.line(0, {{"\x1b[31mred\x07\x9b\r\n\xe2\x80\xae"}});
+    page.cut(0, {{"\x1b]0;title\x07"}});
+    page.wrapped(0, "a\x1b[2J b");
+    const std::string out = page.take();
+    EXPECT_THAT(out, Not(HasSubstr("\x1b")));
+    EXPECT_THAT(out, Not(HasSubstr("\r")));
+    EXPECT_THAT(out, Not(HasSubstr("\x07")));
+    EXPECT_THAT(out, Not(HasSubstr("\x9b")));
+    EXPECT_THAT(out, Not(HasSubstr("\xe2\x80\xae")));
+    EXPECT_THAT(out, HasSubstr("\\x1b[31mred"));
+    EXPECT_EQ(std::count(out.begin(), out.end(), '\n'), 3);
+}
+
+TEST(Page, ColoursOnlyWhereItMay) {
+    Page plain(80, false), coloured(80, true);
+    plain.line(0, {word_of(agentless::Verdict::clean)});
+    coloured.line(0, {word_of(agentless::Verdict::clean), {" "}, {"", Style::red}});
+    EXPECT_EQ(plain.take(), "clean\n");
+    EXPECT_EQ(coloured.take(), "\x1b[32mclean\x1b[0m \n");
+}
+
+TEST(Page, BreaksTextAtBlanks) {
+    EXPECT_THAT(wrap("a bb ccc dddd", 6), ElementsAre("a bb", "ccc", "dddd"));
+    EXPECT_THAT(wrap("a-very-long-word b", 6), ElementsAre("a-very-long-word", "b"));
+    EXPECT_THAT(wrap("", 6), ElementsAre());
+    EXPECT_THAT(wrap("   ", 6), ElementsAre());
+}
+
+TEST(Page, GivesWhatWasWrittenOnce) {
+    Page page(80, false);
+    page.line(0, {{"x"}});
+    EXPECT_EQ(page.take(), "x\n");
+    EXPECT_EQ(page.take(), "");
+}
+
+TEST(PrintableLines, KeepsLineEndsAndTabsAndNothingElse) {
+    EXPECT_EQ(printable_lines("a\tb\r\nc\x1b[0m\n"), "a\tb\nc\\x1b[0m\n");
+    EXPECT_EQ(printable_lines("\xff"), "\\xff");
+    EXPECT_EQ(printable_lines(""), "");
+}
+
+TEST(CountOf, KnowsItsPlural) {
+    EXPECT_EQ(count_of(1, "host"), "1 host");
+    EXPECT_EQ(count_of(0, "host"), "0 hosts");
+    EXPECT_EQ(count_of(2, "process", "processes"), "2 processes");
+}
+
+}  // namespace
+}  // namespace cleanslate::controller

@@ -1,0 +1,150 @@
+#include "controller/progress.hpp"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+
+#include "controller/file_handle.hpp"
+#include "controller/page.hpp"
+#include "outcomes.hpp"
+
+namespace cleanslate::controller::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+ProgressState state(std::size_t done, std::size_t total) {
+    ProgressState state;
+    state.done = done;
+    state.total = total;
+    state.elapsed = Milliseconds{3400};
+    return state;
+}
+
+TEST(ProgressLine, CountsWhatIsDone) {
+    ProgressState now = state(12, 64);
+    EXPECT_EQ(progress_line(state(0, 64), 80), "0/64 hosts; 3 s");
+    now.counts = {10, 1, 0, 0, 1};
+    EXPECT_EQ(progress_line(now, 80), "12/64 hosts: 10 clean, 1 dirty, 1 unreachable; 3 s");
+}
+
+TEST(ProgressLine, NamesTheSlowestHostOnlyWhenItStalls) {
+    ProgressState now = state(63, 64);
+    now.slowest = "gpu07";
+    now.slowest_doing = "survey";
+    now.slowest_for = Milliseconds{12'000};
+    EXPECT_THAT(progress_line(now, 80), Not(HasSubstr("gpu07")));
+    now.quiet_for = Milliseconds{3000};
+    EXPECT_THAT(progress_line(now, 80), HasSubstr("; waiting for gpu07: survey (12 s)"));
+}
+
+TEST(ProgressLine, FitsItsColumns) {
+    ProgressState now = state(12, 64);
+    now.quiet_for = Milliseconds{9000};
+    now.slowest = std::string(200, 'x');
+    EXPECT_EQ(width_of(progress_line(now, 60)), 60u);
+}
+
+TEST(ProgressLine, LetsNoByteSteerTheTerminal) {
+    ProgressState now = state(0, 1);
+    now.quiet_for = Milliseconds{9000};
+    now.slowest = "gpu\x1b[2J";
+    EXPECT_THAT(progress_line(now, 80), Not(HasSubstr("\x1b")));
+}
+
+TEST(ProgressLine, OfAnAdHocCommandCountsWhoCouldNotBeAsked) {
+    ProgressState now = state(2, 3);
+    now.verdicts = false;
+    now.counts = {0, 0, 0, 2, 0};
+    now.not_asked = 1;
+    EXPECT_EQ(progress_line(now, 80), "2/3 hosts: 1 not asked; 3 s");
+}
+
+// A progress whose stream is a pipe that is read back.
+class Watched : public ::testing::Test {
+  protected:
+    void SetUp() override {
+        int ends[2];
+        ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+        out_ = FileHandle(ends[0]);
+        in_ = FileHandle(ends[1]);
+    }
+    // What was written so far; waits for the first byte if there is none yet.
+    std::string read_some() {
+        pollfd wait{out_.get(), POLLIN, 0};
+        if (::poll(&wait, 1, 10'000) != 1) return "";
+        char piece[4096];
+        const ssize_t got = ::read(out_.get(), piece, sizeof piece);
+        return got > 0 ? std::string(piece, static_cast<std::size_t>(got)) : "";
+    }
+    std::string read_all() {
+        in_ = FileHandle();
+        std::string text;
+        for (std::string piece = read_some(); !piece.empty(); piece = read_some()) text += piece;
+        return text;
+    }
+    FileHandle out_, in_;
+};
+
+TEST_F(Watched, SaysNothingInAPipe) {
+    {
+        Progress progress({in_.get(), false, 80, 0});
+        progress.begin(1, true);
+        progress.host_started(clean_host("gpu01"));
+        progress.host_detail("gpu01", "detail");
+        progress.host_finished(clean_host("gpu01"));
+        progress.end();
+    }
+    EXPECT_EQ(read_all(), "");
+}
+
+TEST_F(Watched, SaysALineAHostWhenAsked) {
+    Progress progress({in_.get(), false, 80, 1});
+    progress.begin(2, true);
+    progress.host_started(clean_host("gpu01"));
+    progress.host_detail("gpu01", "not shown");
+    progress.host_finished(clean_host("gpu01"));
+    progress.host_finished(unreachable_host("gpu02"));
+    progress.end();
+    EXPECT_EQ(read_all(), "gpu01: clean, 1.2 s\ngpu02: unreachable, 0.03 s: connection refused\n");
+}
+
+TEST_F(Watched, SaysDetailsWhenAskedTwiceAndSafely) {
+    Progress progress({in_.get(), false, 80, 2});
+    progress.begin(1, true);
+    progress.host_detail("gpu01", "motd \x1b[31mred\nforged: line");
+    progress.end();
+    EXPECT_EQ(read_all(), "gpu01: motd \\x1b[31mred\\x0aforged: line\n");
+}
+
+TEST_F(Watched, DrawsOnATerminalAndLeavesNothingBehind) {
+    Progress progress({in_.get(), true, 80, 0});
+    progress.begin(64, true);
+    EXPECT_THAT(read_some(), HasSubstr("0/64 hosts"));
+    progress.end();
+    EXPECT_TRUE(read_all().ends_with("\r\x1b[K"));
+}
+
+TEST_F(Watched, SaysItsLinesAboveTheDrawnOne) {
+    Progress progress({in_.get(), true, 80, 0});
+    progress.begin(64, true);
+    EXPECT_THAT(read_some(), HasSubstr("0/64 hosts"));
+    progress.say("interrupted\n\x1b");
+    progress.end();
+    EXPECT_THAT(read_all(), HasSubstr("\r\x1b[Kinterrupted\\x0a\\x1b\n"));
+}
+
+TEST_F(Watched, CanBeginAgain) {
+    Progress progress({in_.get(), true, 80, 0});
+    for (int sweep = 0; sweep < 3; ++sweep) {
+        progress.begin(1, true);
+        progress.host_finished(clean_host("gpu01"));
+    }
+    progress.end();
+    EXPECT_THAT(read_all(), Not(HasSubstr("2/1")));
+}
+
+}  // namespace
+}  // namespace cleanslate::controller::testing

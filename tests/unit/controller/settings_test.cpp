@@ -1,0 +1,146 @@
+#include "controller/settings.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "temporary_folder.hpp"
+
+namespace cleanslate::controller::testing {
+namespace {
+
+using ::testing::ElementsAre;
+
+inventory::Host host_of_inventory() {
+    inventory::Host host;
+    host.name = host.address = "gpu01";
+    host.user = "fleet";
+    host.identity_file = "/keys/fleet";
+    host.gpus = 8;
+    host.max_used = Mebibytes{200};
+    host.protect = {"mine", "both"};
+    host.unprotect = {"Xorg"};
+    return host;
+}
+
+TEST(TaskFor, TakesTheInventorysWordWhereNoFlagIsGiven) {
+    const auto task = task_for(host_of_inventory(), {}, {});
+    EXPECT_EQ(task.host.user, "fleet");
+    EXPECT_EQ(task.host.identity_file, "/keys/fleet");
+    EXPECT_EQ(task.expectations.gpus, 8);
+    EXPECT_EQ(task.expectations.max_used, Mebibytes{200});
+    EXPECT_FALSE(task.consent);
+}
+
+TEST(TaskFor, LetsAFlagWin) {
+    Options options;
+    options.user = "me";
+    options.identities = {"/keys/me"};
+    options.max_used = Mebibytes{50};
+    const auto task = task_for(host_of_inventory(), options, {});
+    EXPECT_EQ(task.host.user, "me");
+    EXPECT_EQ(task.host.identity_file, std::nullopt);
+    EXPECT_EQ(task.expectations.max_used, Mebibytes{50});
+}
+
+TEST(TaskFor, FallsBackToTheDefault) {
+    EXPECT_EQ(task_for({}, {}, {}).expectations.max_used, Mebibytes{100});
+    EXPECT_EQ(task_for({}, {}, {}).expectations.gpus, std::nullopt);
+}
+
+TEST(TaskFor, KeepsTheUserOfATarget) {
+    Options options;
+    options.targets = "root@gpu01";
+    options.user = "me";
+    EXPECT_EQ(task_for(host_of_inventory(), options, {}).host.user, "fleet");
+    EXPECT_EQ(task_for({}, options, {}).host.user, "me");
+}
+
+TEST(TaskFor, AddsUpWhatIsProtectedOnEachLevel) {
+    Options options;
+    options.protect = {"flag", "both"};
+    options.unprotect = {"gdm"};
+    const auto task = task_for(host_of_inventory(), options, {"playbook", "mine"});
+    EXPECT_THAT(task.expectations.protection.protect, ElementsAre("mine", "both", "playbook", "flag"));
+    EXPECT_THAT(task.expectations.protection.unprotect, ElementsAre("Xorg", "gdm"));
+}
+
+TEST(ReachFor, TakesAgentAndKnownHostsFromTheEnvironment) {
+    const auto reach = reach_for({}, {{"HOME", "/home/a"}, {"SSH_AUTH_SOCK", "/run/agent"}});
+    EXPECT_EQ(reach.agent_socket, "/run/agent");
+    EXPECT_THAT(reach.known_hosts, ElementsAre("/home/a/.ssh/known_hosts", "/etc/ssh/ssh_known_hosts"));
+    EXPECT_FALSE(reach.local);
+    Options options;
+    options.known_hosts = {"mine"};
+    options.local = true;
+    EXPECT_THAT(reach_for(options, {}).known_hosts, ElementsAre("mine"));
+    EXPECT_TRUE(reach_for(options, {}).local);
+}
+
+TEST(JobFor, OfClearHasItsPlaybook) {
+    Options options;
+    options.command = Command::clear;
+    options.dry_run = options.include_jobs = true;
+    options.settle = Milliseconds{500};
+    const auto job = job_for(options, {{"SLURM_JOB_ID", "4242"}});
+    ASSERT_TRUE(job) << job.error().message;
+    EXPECT_EQ(job->kind, agentless::Job::Kind::clear);
+    EXPECT_EQ(job->playbook.value().name, "clear");
+    EXPECT_TRUE(job->dry_run);
+    EXPECT_TRUE(job->include_jobs);
+    EXPECT_EQ(job->own_job, "4242");
+    EXPECT_EQ(job->settle, Milliseconds{500});
+}
+
+TEST(JobFor, RefusesAPlaybookThatIsNotThere) {
+    Options options;
+    options.command = Command::clear;
+    options.playbook = "no-such-playbook";
+    EXPECT_FALSE(job_for(options, {}));
+}
+
+TEST(JobFor, OfACheckHasNone) {
+    const auto job = job_for({}, {});
+    ASSERT_TRUE(job);
+    EXPECT_EQ(job->kind, agentless::Job::Kind::check);
+    EXPECT_FALSE(job->playbook);
+    EXPECT_EQ(job->own_job, std::nullopt);
+}
+
+TEST(SelectHosts, OfThisMachineHasOne) {
+    Options options;
+    options.local = true;
+    const auto selection = select_hosts(options);
+    ASSERT_TRUE(selection);
+    ASSERT_EQ(selection->hosts.size(), 1u);
+    EXPECT_FALSE(selection->hosts[0].name.empty());
+}
+
+TEST(SelectHosts, TakesTargetsOutright) {
+    Options options;
+    options.targets = "root@gpu[01-02]:2222";
+    const auto selection = select_hosts(options);
+    ASSERT_TRUE(selection) << selection.error().message;
+    ASSERT_EQ(selection->hosts.size(), 2u);
+    EXPECT_EQ(selection->hosts[1].name, "gpu02");
+    EXPECT_EQ(selection->hosts[1].user, "root");
+    EXPECT_EQ(selection->hosts[1].port, 2222);
+}
+
+TEST(SelectHosts, ReadsAnInventoryAndItsLimit) {
+    const TemporaryFolder folder;
+    put(folder.file("fleet.yaml"), "all:\n  hosts:\n    gpu[01-04]:\n");
+    Options options;
+    options.inventory = folder.file("fleet.yaml");
+    EXPECT_EQ(select_hosts(options).value().hosts.size(), 4u);
+    options.limit = "gpu02";
+    EXPECT_EQ(select_hosts(options).value().hosts.size(), 1u);
+    for (const char* wrong : {"", "gpu09", "!gpu01", "gpu01,!gpu01"}) {
+        options.limit = wrong;
+        EXPECT_FALSE(select_hosts(options)) << wrong;
+    }
+    options.inventory = folder.file("absent.yaml");
+    EXPECT_FALSE(select_hosts(options));
+}
+
+}  // namespace
+}  // namespace cleanslate::controller::testing

@@ -1,0 +1,235 @@
+#include "controller/text_report.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "outcomes.hpp"
+
+namespace cleanslate::controller::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+std::string written(const Report& report, TextOptions options = {}) {
+    std::string text;
+    write_text(report, options, [&](std::string_view piece) { text += piece; });
+    return text;
+}
+
+std::string of(std::vector<HostOutcome> hosts, std::string command = "check") {
+    return written(report_of(std::move(hosts), std::move(command)));
+}
+
+TEST(TextReport, FoldsCleanHostsIntoOneLine) {
+    EXPECT_EQ(of({clean_host("gpu01"), clean_host("gpu02"), clean_host("gpu03"), clean_host("gpu07")}),
+              "gpu[01-03,07] (4) clean\n"
+              "clean: 4 hosts: 4 clean; 32 GPUs: 32 clean; 1.9 s; exit 0: every host is proven clean\n");
+}
+
+TEST(TextReport, TellsADirtyHostInDetail) {
+    Report report = report_of({clean_host("gpu01"), dirty_host("gpu02")});
+    report.exit_status = 1;
+    EXPECT_EQ(written(report),
+              "gpu01 clean\n"
+              "gpu02 dirty, 1.2 s\n"
+              "    GPU 2       dirty   76107 / 143771 MiB  NVIDIA H200\n"
+              "        pid 812 alice S, 3h10m, 76107 MiB: sleep 100000\n"
+              "            keeps a dead process's memory through inherited descriptors\n"
+              "        memory-held: 76107 MiB are used\n"
+              "            -> clear the host: cleanslate clear\n"
+              "    GPU 0-1,3-7 clean   at most 51 MiB\n"
+              "dirty: 2 hosts: 1 clean, 1 dirty; 16 GPUs: 15 clean, 1 dirty; 1.9 s; exit 1: some hosts are "
+              "dirty or "
+              "sick\n");
+}
+
+TEST(TextReport, FoldsHostsThatShareAnError) {
+    const std::string text = of({unreachable_host("gpu10"), clean_host("gpu11"), unreachable_host("gpu12"),
+                                 unreachable_host("gpu13", "no route to host")});
+    EXPECT_THAT(text, HasSubstr("gpu[10,12] (2) unreachable: connect: connection refused\n"
+                                "    -> see that sshd runs there\n"));
+    EXPECT_THAT(text, HasSubstr("gpu13 unreachable: connect: no route to host\n"));
+}
+
+TEST(TextReport, PutsTheWorstHostFirst) {
+    HostOutcome sick = dirty_host("gpu05");
+    sick.verdict = Verdict::sick;
+    HostOutcome unknown = dirty_host("gpu03");
+    unknown.verdict = Verdict::unknown;
+    const std::string text =
+        of({dirty_host("gpu01"), unreachable_host("gpu02"), unknown, clean_host("gpu04"), sick});
+    const auto place = [&](const char* headline) { return text.find(headline); };
+    EXPECT_EQ(place("gpu04 clean"), 0u);
+    EXPECT_LT(place("gpu02 unreachable"), place("gpu03 unknown"));
+    EXPECT_LT(place("gpu03 unknown"), place("gpu05 sick"));
+    EXPECT_LT(place("gpu05 sick"), place("gpu01 dirty"));
+    EXPECT_NE(place("gpu01 dirty"), std::string::npos);
+}
+
+TEST(TextReport, GivesACleanHostThatWasClearedOneLineOfWhatWasDone) {
+    HostOutcome host = clean_host("gpu07");
+    host.signals.push_back(signal_action(1, "TERM", holder(812, "root", "x"), SignalResult::ended));
+    host.signals.push_back(signal_action(1, "TERM", holder(813, "root", "x"), SignalResult::alive));
+    host.signals.push_back(signal_action(2, "KILL", holder(813, "root", "x"), SignalResult::ended));
+    EXPECT_THAT(of({clean_host("gpu01"), host}, "clear"),
+                StartsWith("gpu01 clean\ngpu07 clean: TERM to 2 (1 ended), KILL to 1 (ended); 1.2 s\n"));
+}
+
+TEST(TextReport, FoldsCleanHostsOnWhichTheSameWasDone) {
+    HostOutcome first = clean_host("gpu01"), second = clean_host("gpu02");
+    for (HostOutcome* host : {&first, &second})
+        host->signals.push_back(signal_action(1, "TERM", holder(812, "root", "x"), SignalResult::ended));
+    second.took = Milliseconds{14'000};
+    EXPECT_THAT(of({first, second}, "clear"),
+                StartsWith("gpu[01-02] (2) clean: TERM to 1 (ended); at most 14 s\n"));
+}
+
+TEST(TextReport, ShowsTheNotesOfCleanHostsOnce) {
+    HostOutcome first = clean_host("gpu01"), second = clean_host("gpu02");
+    for (HostOutcome* host : {&first, &second})
+        host->last->findings = {
+            {Severity::note, "holders-not-visible", "the login is not root", "log in as root"}};
+    EXPECT_THAT(of({first, second, clean_host("gpu03")}),
+                StartsWith("gpu03 clean\n"
+                           "gpu[01-02] (2) clean\n"
+                           "    holders-not-visible: the login is not root\n"
+                           "        -> log in as root\n"));
+}
+
+TEST(TextReport, CountsWhatEndedAndNamesWhatDidNot) {
+    HostOutcome host = dirty_host("gpu01");
+    for (int pid = 100; pid < 108; ++pid)
+        host.signals.push_back(signal_action(1, "TERM", holder(pid, "root", "worker"), SignalResult::ended));
+    SignalAction stuck = signal_action(1, "TERM", holder(812, "alice", "sleep 100000"), SignalResult::alive);
+    stuck.state = 'D';
+    host.signals.push_back(stuck);
+    const std::string text = of({host}, "clear");
+    EXPECT_THAT(text, HasSubstr("    step 1 TERM: 8 processes ended, the last after 0.13 s\n"));
+    EXPECT_THAT(text, HasSubstr("    step 1 TERM: pid 812 alice S, 3h10m: still alive (D): sleep 100000\n"));
+}
+
+TEST(TextReport, NeverLosesASignalOfAHostThatWentAway) {
+    HostOutcome host = unreachable_host("gpu01", "the connection was lost");
+    host.signals.push_back(signal_action(2, "KILL", holder(812, "root", "x"), SignalResult::sent));
+    HostOutcome other = unreachable_host("gpu02", "the connection was lost");
+    const std::string text = of({host, other}, "clear");
+    EXPECT_THAT(text,
+                HasSubstr("step 2 KILL: pid 812 root S, 3h10m: sent; what became of it was not seen: x\n"));
+    EXPECT_THAT(text, HasSubstr("gpu02 unreachable: connect: the connection was lost\n"));
+}
+
+TEST(TextReport, SaysWhatWasLeftAloneAndWhy) {
+    HostOutcome host = dirty_host("gpu01");
+    host.spared = {{{345, 99}, "scheduled-job", "in Slurm job 4242"}};
+    host.spared_holders = {holder(345, "bob", "train.py")};
+    EXPECT_THAT(of({host}, "clear"), HasSubstr("    left alone: pid 345 bob S, 3h10m: train.py\n"
+                                               "        scheduled-job: in Slurm job 4242\n"));
+}
+
+TEST(TextReport, ShowsOpenersOfNoGpu) {
+    HostOutcome host = clean_host("gpu01");
+    host.verdict = Verdict::dirty;
+    host.last->openers = {holder(77, "alice", "python x.py")};
+    EXPECT_THAT(of({host}), HasSubstr("    GPU 0-7     clean   at most 51 MiB\n"
+                                      "    opener pid 77 alice S, 3h10m: python x.py\n"));
+}
+
+TEST(TextReport, ShowsAGpuWithoutAnIndexByItsBusId) {
+    HostOutcome host = clean_host("gpu01");
+    host.verdict = Verdict::sick;
+    GpuVerdict lost;
+    lost.bus_id = "00000000:0b:00.0";
+    lost.verdict = Verdict::sick;
+    host.last->gpus.push_back(lost);
+    EXPECT_THAT(of({host}), HasSubstr("    GPU 00000000:0b:00.0 sick    ? MiB\n"));
+}
+
+TEST(TextReport, OfADryRunIsThePlan) {
+    Report report = report_of({clean_host("gpu01"), planned_host("gpu02")}, "clear");
+    report.dry_run = true;
+    report.exit_status = 1;
+    EXPECT_THAT(written(report),
+                HasSubstr("gpu02 dirty, 1.2 s\n"
+                          "    SIGNAL        PID USER      AGE GPUS     MIB COMMAND\n"
+                          "    TERM,KILL     812 alice   3h10m 2      76107 sleep 100000\n"));
+    EXPECT_THAT(written(report), HasSubstr("dry run, nothing was signalled"));
+}
+
+// Every text of an outcome that can come from a host, as hostile as it gets.
+HostOutcome hostile_host(std::string name) {
+    const std::string evil = "\x1b[2J\x1b]0;pwned\x07\r\n" + name +
+                             " clean\n\x9b"
+                             "31m\xff\xe2\x80\xae";
+    HostOutcome host = dirty_host(name);
+    GpuVerdict& gpu = host.last->gpus[2];
+    gpu.name = gpu.uuid = gpu.bus_id = evil;
+    gpu.index.reset();
+    Holder& holder = gpu.holders[0];
+    holder.user = holder.protected_by = evil;
+    holder.exe = holder.command = holder.unit = evil;
+    holder.is_protected = true;
+    gpu.findings[0] = {Severity::dirty, evil, evil, evil};
+    host.last->openers = {holder};
+    host.last->findings = host.findings = {{Severity::note, evil, evil, evil}};
+    host.signals = {signal_action(1, evil, holder, SignalResult::alive),
+                    signal_action(1, evil, holder, SignalResult::ended)};
+    host.commands.emplace_back().command = evil;
+    host.commands[0].ran_to_end = true;
+    host.commands[0].out = host.commands[0].err = host.commands[0].exit_signal = evil;
+    host.spared = {{holder.key, evil, evil}};
+    host.spared_holders = {holder};
+    host.error = Error{evil, evil, evil, evil};
+    return host;
+}
+
+TEST(TextReport, LetsNoByteOfAHostReachTheTerminalRaw) {
+    HostOutcome planned = hostile_host("gpu02");
+    planned.signals[0].result = SignalResult::planned;
+    HostOutcome lost = unreachable_host("gpu03", hostile_host("x").error->message);
+    lost.error = hostile_host("x").error;
+    Report report = report_of({hostile_host("gpu01"), planned, lost}, "clear");
+    for (const bool dry_run : {false, true}) {
+        report.dry_run = dry_run;
+        for (const char c : written(report)) {
+            const auto byte = static_cast<unsigned char>(c);
+            ASSERT_TRUE(byte == '\n' || (byte >= 0x20 && byte < 0x7f)) << int(byte);
+        }
+    }
+}
+
+TEST(TextReport, LetsNoHostForgeAnotherHostsHeadline) {
+    std::istringstream lines(of({hostile_host("gpu01")}, "clear"));
+    int headlines = 0;
+    for (std::string line; std::getline(lines, line);)
+        if (!line.starts_with(' ')) ++headlines;
+    EXPECT_EQ(headlines, 2);  // the host's and the summary's
+}
+
+TEST(TextReport, FitsItsColumnsWithEightGpusInTrouble) {
+    HostOutcome host = dirty_host("gpu01");
+    for (GpuVerdict& gpu : host.last->gpus) {
+        gpu.verdict = Verdict::dirty;
+        gpu.holders = {holder(4'194'303, "a-user-with-a-long-name", std::string(500, 'x'))};
+        gpu.findings = {
+            {Severity::dirty, "memory-held", std::string("word ") + std::string(60, 'y') + " word", ""}};
+    }
+    std::istringstream lines(of({host}, "check"));
+    for (std::string line; std::getline(lines, line);)
+        if (line.starts_with(' ')) EXPECT_LE(line.size(), 80u) << line;
+}
+
+TEST(TextReport, ColoursVerdictsWhereItMay) {
+    TextOptions options;
+    options.color = true;
+    const std::string text = written(report_of({clean_host("gpu01"), dirty_host("gpu02")}), options);
+    EXPECT_THAT(text, HasSubstr("\x1b[32mclean\x1b[0m"));
+    EXPECT_THAT(text, HasSubstr("\x1b[33mdirty\x1b[0m"));
+    EXPECT_THAT(of({dirty_host("gpu02")}), Not(HasSubstr("\x1b")));
+}
+
+}  // namespace
+}  // namespace cleanslate::controller::testing
