@@ -140,6 +140,17 @@ void add_new(std::vector<std::string>& list, const std::string& entry) {
     if (std::ranges::find(list, entry) == list.end()) list.push_back(entry);
 }
 
+// Why a protect entry would never match anything, or nothing: such an entry protects less than it seems to.
+std::optional<std::string_view> useless(std::string_view entry) {
+    const auto control = [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 0x7F; };
+    if (trim(entry).empty() || entry == "*") return "nothing, or everything,";
+    if (std::ranges::any_of(entry, control)) return "control bytes";
+    if (entry.find("{{") != std::string_view::npos) return "a template, which is not evaluated here";
+    if (entry.find('*') < entry.size() - 1) return "a * before the end";
+    if (entry.front() != '/' && entry.find(' ') != std::string_view::npos) return "a blank";
+    return std::nullopt;
+}
+
 Status set_list(std::vector<std::string>& list, const Value& value) {
     if (!value.node.is_sequence()) {
         return wrong(
@@ -153,13 +164,12 @@ Status set_list(std::vector<std::string>& list, const Value& value) {
     for (const auto& item : value.node.items) {
         const auto entry = yaml::as_text(item, value.file, value.key.text);
         if (!entry) return std::unexpected(entry.error());
-        const bool control = std::ranges::any_of(
-            *entry, [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 0x7F; });
-        if (trim(*entry).empty() || control) {
-            return Value{value.file, value.key, item}.refuse({"inventory",
-                                                              {},
-                                                              "an empty entry, or one with control bytes",
-                                                              "write the name of a program"});
+        if (const auto problem = useless(*entry)) {
+            return Value{value.file, value.key, item}.refuse(
+                {"inventory",
+                 {},
+                 fmt::format("found {} in an entry", *problem),
+                 "write an executable's name or whole path without arguments, or a unit; it may end in *"});
         }
         add_new(list, *entry);
     }

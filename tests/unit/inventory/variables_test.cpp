@@ -1,5 +1,6 @@
 #include "inventory/variables.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -81,8 +82,14 @@ TEST(Variables, ListsAreLists) {
     EXPECT_EQ(refusal("protect: x"),
               "f.yaml:1:10: protect: found text where a list belongs | write protect: [name, name]");
     EXPECT_EQ(error_of("protect: [x, '']").message,
-              "f.yaml:1:14: protect: an empty entry, or one with control bytes");
+              "f.yaml:1:14: protect: found nothing, or everything, in an entry");
     EXPECT_EQ(error_of("protect: [[x]]").message, "f.yaml:1:11: protect: found a list where a text belongs");
+    for (const auto* entry : {"'*'", "' '", "\"a\\tb\"", "'{{ x }}'", "a*b", "'*a'", "nv-hostengine -n"}) {
+        EXPECT_NE(error_of(fmt::format("unprotect: [{}]", entry)).remedy.find("may end in *"),
+                  std::string::npos)
+            << entry;
+    }
+    EXPECT_EQ(host_of("protect: [containerd-shim*, /opt/my app/x, foo.service]").protect.size(), 3U);
     std::string many = "protect: [a";
     for (int i = 0; i < 1000; ++i) many += ",a";
     EXPECT_EQ(error_of(many + "]").message, "f.yaml:1:10: protect: more than 1000 entries");
