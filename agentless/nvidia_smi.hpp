@@ -1,5 +1,5 @@
 #pragma once
-// Reads what nvidia-smi prints (facts: docs/nvidia-smi.md). Bounded in memory, never throws, never guesses:
+// Reads what nvidia-smi prints (docs/nvidia-smi.md). Bounded in memory, never throws, never guesses:
 // what is not a plain value leaves its field absent and the line's text in the messages.
 
 #include <string>
@@ -42,7 +42,7 @@ struct AppTable {
 };
 AppTable read_app_table(std::string_view out);
 
-// A line of prose, classified (facts/gpu.md, "What nvidia-smi prints").
+// A line of prose, classified.
 DriverMessage classify_line(std::string_view line);
 
 // The finding code for nvidia-smi's exit status: "driver-not-loaded" for 9, ...; empty for 0.

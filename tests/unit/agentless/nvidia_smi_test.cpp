@@ -151,26 +151,6 @@ TEST(Table, DoesNotKnowTheColumnsOfAnyOtherWidth) {
     EXPECT_EQ(read.rows[0].used, std::nullopt);
 }
 
-TEST(HealthColumns, AreReadWhereTheQueryHasThem) {
-    const std::string header =
-        "index, memory.used [MiB], gpu_recovery_action, remapped_rows.pending, remapped_rows.failure\n";
-    EXPECT_FALSE(has_trouble(table(header + "0, 0 MiB, None, No, 0\n").rows.at(0), "recovery-action"));
-    EXPECT_FALSE(has_trouble(table(header + "0, 0 MiB, [N/A], [N/A], N/A\n").rows.at(0), "recovery-action"));
-    EXPECT_TRUE(has_trouble(table(header + "0, 0 MiB, GPU Reset, No, No\n").rows.at(0), "recovery-action"));
-    EXPECT_TRUE(has_trouble(table(header + "0, 0 MiB, None, Yes, No\n").rows.at(0), "row-remap-pending"));
-    EXPECT_TRUE(has_trouble(table(header + "0, 0 MiB, None, No, Yes\n").rows.at(0), "row-remap-failed"));
-    EXPECT_TRUE(has_trouble(table(header + "0, 0 MiB, None, No, 1\n").rows.at(0), "row-remap-failed"));
-}
-
-TEST(HealthColumns, HaveToBePlainValues) {
-    const std::string start = "0, " + std::string(uuid) + ", 00000000:00:06.0, 0 MiB, 143771 MiB, ";
-    EXPECT_TRUE(table(start + "35, P0, H200\n").rows.at(0).troubles.empty());
-    EXPECT_TRUE(has_trouble(table(start + "N/A, P0, H200\n").rows.at(0), "health-not-shown"));
-    EXPECT_TRUE(has_trouble(table(start + "hot, P0, H200\n").rows.at(0), "health-unreadable"));
-    EXPECT_TRUE(has_trouble(table(start + "35, P99, H200\n").rows.at(0), "health-unreadable"));
-    EXPECT_TRUE(has_trouble(table(start + "35, [Timeout], H200\n").rows.at(0), "health-unreadable"));
-}
-
 TEST(HostileOutput, IsReadInBoundedMemoryAndLinearTime) {
     const std::vector<std::string> pieces{"noise without any sense, ever\n",
                                           "0, 0 MiB\n",

@@ -11,7 +11,6 @@
 namespace cleanslate::agentless {
 namespace {
 
-using testing::bus_of;
 using testing::Scene;
 using testing::uuid_of;
 
@@ -109,35 +108,6 @@ TEST(Host, IsCleanOnlyWhileEveryPartOfTheProofIsThere) {
     }
 }
 
-TEST(Gpu, IsCleanOnlyWhileItsRowIsWhole) {
-    using Change = std::pair<const char*, void (*)(GpuRow&)>;
-    const std::vector<Change> changes{
-        {"index-unreadable", [](GpuRow& r) { r.index.reset(); }},
-        {"memory-unreadable", [](GpuRow& r) { r.used.reset(); }},
-        {"memory-not-shown", [](GpuRow& r) { r.used.reset(), r.cells[3] = "[N/A]"; }},
-        {"permission-refused", [](GpuRow& r) { r.cells[5] = "[Insufficient Permissions]"; }},
-        {"row-repeated", [](GpuRow& r) { r.index = 0; }},
-        {"row-repeated", [](GpuRow& r) { r.uuid = uuid_of(0); }},
-        {"row-repeated", [](GpuRow& r) { r.bus_id = bus_of(0); }},
-        {"index-unexpected", [](GpuRow& r) { r.index = 2; }},
-        {"row-fused", [](GpuRow& r) { r.repaired = true; }},
-        {"row-malformed",
-         [](GpuRow& r) {
-             r.troubles.push_back({Trouble::unreadable, "row-malformed", "x", {}});
-         }},
-    };
-    for (const auto& [code, change] : changes) {
-        Scene scene(2);
-        change(scene.evidence().gpus[1]);
-        const auto host = judge(scene);
-        EXPECT_EQ(host.verdict, Verdict::unknown) << code;
-        const Finding* found = nullptr;
-        for (const auto& gpu : host.gpus)
-            if (gpu.verdict == Verdict::unknown && found == nullptr) found = find(gpu.findings, code);
-        EXPECT_NE(found, nullptr) << code;
-    }
-}
-
 TEST(Count, ComesFromTheInventoryThenTheDriverThenTheDeviceFiles) {
     Scene scene(8);
     scene.evidence().driver_gpus.reset();
@@ -205,55 +175,6 @@ TEST(NoGpus, AreCleanOnlyWhereTheInventorySaysSoAndNothingSaysOtherwise) {
     EXPECT_EQ(verdict([](Evidence&) {}), Verdict::unknown);
 }
 
-TEST(SickGpu, ExplainsTheStatusWhereEveryGpuIsAccountedFor) {
-    Scene scene(8);
-    fail_row(scene, 2);
-    scene.evidence().gpu_query.exit_status = 255;
-    scene.evidence().app_query.exit_status = 255;
-    scene.evidence().messages.push_back(
-        said("Unable to determine the device handle for GPU 0000:12:00.0: Unknown Error"));
-    const auto host = judge(scene);
-    EXPECT_EQ(host.verdict, Verdict::sick);
-    EXPECT_EQ(codes(host.findings), "");
-    EXPECT_EQ(host.gpus[2].index, 2);
-    EXPECT_EQ(host.gpus[2].bus_id, bus_of(2));
-    EXPECT_EQ(host.gpus[2].uuid, uuid_of(2));
-    EXPECT_EQ(codes(host.gpus[2].findings), "gpu-unknown-error:sick gpu-unknown-error:sick");
-}
-
-TEST(SickGpu, DoesNotExplainAStatusWhereAnotherOneIsMissing) {
-    Scene scene(8);
-    fail_row(scene, 2);
-    scene.evidence().gpus.pop_back();
-    scene.evidence().gpu_query.exit_status = 255;
-    const auto host = judge(scene);
-    EXPECT_EQ(host.verdict, Verdict::unknown);
-    EXPECT_NE(find(host.findings, "nvidia-smi-failed"), nullptr);
-}
-
-TEST(SickGpu, DoesNotExplainATimeoutOrACommandThatFailedAsAWhole) {
-    for (const int status : {2, 9, 12, 18, 124, 127, 137}) {
-        Scene scene(8);
-        fail_row(scene, 2);
-        scene.evidence().gpu_query.exit_status = status;
-        EXPECT_EQ(judge(scene).verdict, Verdict::unknown) << status;
-    }
-    Scene scene(8);
-    fail_row(scene, 2);
-    scene.evidence().gpu_query.timed_out = true;
-    EXPECT_EQ(judge(scene).verdict, Verdict::unknown);
-}
-
-TEST(SickGpu, IsSickWhateverItsMemorySays) {
-    Scene scene(1);
-    scene.evidence().gpus[0].cells[5] = "[GPU requires reset]";
-    EXPECT_EQ(judge(scene).verdict, Verdict::sick);
-    scene.used(0, 76107);
-    const auto host = judge(scene);
-    EXPECT_EQ(host.verdict, Verdict::sick);
-    EXPECT_NE(find(host.gpus[0].findings, "memory-in-use"), nullptr);
-}
-
 TEST(SickGpu, StillHasItsHolders) {
     Scene scene(2);
     scene.holder(812, 1, 5000);
@@ -262,23 +183,6 @@ TEST(SickGpu, StillHasItsHolders) {
     EXPECT_EQ(host.verdict, Verdict::sick);
     ASSERT_EQ(host.gpus[1].holders.size(), 1u);
     EXPECT_EQ(host.gpus[1].holders[0].key.pid, 812);
-}
-
-TEST(SickGpu, WithACorruptedInforomHasValidRows) {
-    Scene scene(2);
-    scene.evidence().gpu_query.exit_status = 14;
-    scene.evidence().messages.push_back(said("WARNING: infoROM is corrupted at gpu 0000:11:00.0"));
-    const auto host = judge(scene);
-    EXPECT_EQ(host.verdict, Verdict::sick);
-    EXPECT_EQ(host.gpus[0].verdict, Verdict::clean);
-    EXPECT_EQ(codes(host.gpus[1].findings), "inforom-corrupted:sick");
-}
-
-TEST(SickGpu, ThatWantsRecoveryOrARemapIsNamed) {
-    Scene scene(1);
-    scene.evidence().gpus[0].troubles.push_back(
-        {Trouble::sick, "recovery-action", "recovery action GPU Reset", {}});
-    EXPECT_EQ(judge(scene).verdict, Verdict::sick);
 }
 
 TEST(Sight, WithoutRootIsEnoughForACleanHostWithANote) {

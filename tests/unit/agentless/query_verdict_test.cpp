@@ -1,0 +1,92 @@
+// How nvidia-smi ended, and when sick GPUs explain it.
+
+#include "agentless/query_verdict.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "agentless/nvidia_smi.hpp"
+#include "tests/support/scene.hpp"
+
+namespace cleanslate::agentless {
+namespace {
+
+using testing::bus_of;
+using testing::Scene;
+using testing::uuid_of;
+
+const Finding* find(const std::vector<Finding>& findings, std::string_view code) {
+    for (const auto& finding : findings)
+        if (finding.code == code) return &finding;
+    return nullptr;
+}
+
+HostVerdict judge(Scene& scene) { return agentless::judge(scene.evidence(), {}); }
+
+std::string codes(const std::vector<Finding>& findings) {
+    std::string line;
+    for (const auto& finding : findings)
+        line += fmt::format("{}{}:{}", line.empty() ? "" : " ", finding.code, to_string(finding.severity));
+    return line;
+}
+
+DriverMessage said(std::string_view line) { return classify_line(line); }
+
+// Row `i` of the scene, as the driver prints it for a GPU that it cannot get at.
+void fail_row(Scene& scene, std::size_t i, const char* cell = "[Unknown Error]") {
+    GpuRow row;
+    row.cells.assign(8, cell);
+    scene.evidence().gpus[i] = row;
+}
+
+TEST(SickGpu, ExplainsTheStatusWhereEveryGpuIsAccountedFor) {
+    Scene scene(8);
+    fail_row(scene, 2);
+    scene.evidence().gpu_query.exit_status = 255;
+    scene.evidence().app_query.exit_status = 255;
+    scene.evidence().messages.push_back(
+        said("Unable to determine the device handle for GPU 0000:12:00.0: Unknown Error"));
+    const auto host = judge(scene);
+    EXPECT_EQ(host.verdict, Verdict::sick);
+    EXPECT_EQ(codes(host.findings), "");
+    EXPECT_EQ(host.gpus[2].index, 2);
+    EXPECT_EQ(host.gpus[2].bus_id, bus_of(2));
+    EXPECT_EQ(host.gpus[2].uuid, uuid_of(2));
+    EXPECT_EQ(codes(host.gpus[2].findings), "gpu-unknown-error:sick gpu-unknown-error:sick");
+}
+
+TEST(SickGpu, DoesNotExplainAStatusWhereAnotherOneIsMissing) {
+    Scene scene(8);
+    fail_row(scene, 2);
+    scene.evidence().gpus.pop_back();
+    scene.evidence().gpu_query.exit_status = 255;
+    const auto host = judge(scene);
+    EXPECT_EQ(host.verdict, Verdict::unknown);
+    EXPECT_NE(find(host.findings, "nvidia-smi-failed"), nullptr);
+}
+
+TEST(SickGpu, DoesNotExplainATimeoutOrACommandThatFailedAsAWhole) {
+    for (const int status : {2, 9, 12, 18, 124, 127, 137}) {
+        Scene scene(8);
+        fail_row(scene, 2);
+        scene.evidence().gpu_query.exit_status = status;
+        EXPECT_EQ(judge(scene).verdict, Verdict::unknown) << status;
+    }
+    Scene scene(8);
+    fail_row(scene, 2);
+    scene.evidence().gpu_query.timed_out = true;
+    EXPECT_EQ(judge(scene).verdict, Verdict::unknown);
+}
+
+TEST(SickGpu, WithACorruptedInforomHasValidRows) {
+    Scene scene(2);
+    scene.evidence().gpu_query.exit_status = 14;
+    scene.evidence().messages.push_back(said("WARNING: infoROM is corrupted at gpu 0000:11:00.0"));
+    const auto host = judge(scene);
+    EXPECT_EQ(host.verdict, Verdict::sick);
+    EXPECT_EQ(host.gpus[0].verdict, Verdict::clean);
+    EXPECT_EQ(codes(host.gpus[1].findings), "inforom-corrupted:sick");
+}
+
+}  // namespace
+}  // namespace cleanslate::agentless
