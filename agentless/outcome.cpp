@@ -13,7 +13,7 @@ std::string_view to_string(SignalResult result) {
         case SignalResult::not_sent: return "not_sent";
         case SignalResult::sent: return "sent";
     }
-    return "";
+    return "sent";
 }
 
 }  // namespace cleanslate::agentless
