@@ -16,7 +16,10 @@ using Milliseconds = std::chrono::milliseconds;
 struct Mebibytes {
     std::int64_t count = 0;
     friend auto operator<=>(const Mebibytes&, const Mebibytes&) = default;
-    Mebibytes& operator+=(Mebibytes other) { count += other.count; return *this; }
+    Mebibytes& operator+=(Mebibytes other) {
+        count += other.count;
+        return *this;
+    }
     friend Mebibytes operator+(Mebibytes a, Mebibytes b) { return {a.count + b.count}; }
     friend Mebibytes operator-(Mebibytes a, Mebibytes b) { return {a.count - b.count}; }
 };
