@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "agentless/remote.hpp"
+#include "base/files.hpp"
 #include "base/text.hpp"
 #include "controller/files.hpp"
 #include "controller/json_text.hpp"
@@ -69,6 +70,13 @@ Error audit_error(const std::string& path, const std::string& what) {
             "nothing is sent without one; --audit FILE names another place"};
 }
 
+// The user of the login session, which sudo and su leave as it is.
+std::string login_user() {
+    const auto text = read_file("/proc/self/loginuid", 64);
+    const auto uid = text ? parse_number(trim(*text)) : std::nullopt;
+    return uid && *uid < 0xFFFF'FFFFu ? name_of_user(static_cast<std::uint32_t>(*uid)) : std::string{};
+}
+
 // The checks that a file can only pass if nobody else decides what becomes of it.
 Status check_own_file(int fd, const std::string& path) {
     struct stat there {};
@@ -94,6 +102,7 @@ Actor actor_of_process(const std::vector<std::string>& arguments, bool raw_comma
     Actor actor;
     actor.uid = ::getuid();
     actor.user = name_of_user(actor.uid);
+    actor.login = login_user();
     actor.pid = ::getpid();
     actor.raw_commands = raw_commands;
     std::vector<std::string> words{"cleanslate"};
@@ -140,6 +149,7 @@ Result<std::unique_ptr<AuditLog>> AuditLog::open(const std::string& path, const 
     log->torn_ = ends_in_half_a_record(log->file_.get());
     Json begin = record("begin", log->sweep_, actor);
     begin["by_uid"] = actor.uid;
+    begin["login"] = text_or_null(actor.login);
     begin["command_line"] = printable(actor.command_line);
     if (auto written = log->write(line_of(begin)); !written) return std::unexpected(written.error());
     return log;

@@ -18,6 +18,7 @@ namespace cleanslate::controller {
 struct Actor {
     std::string user;
     std::uint32_t uid = 0;
+    std::string login;  // who logged in before any sudo, as the kernel keeps it; empty: not known
     int pid = 0;
     std::string command_line;  // secrets masked unless raw commands were asked for
     bool raw_commands = false;

@@ -24,6 +24,12 @@ std::string two_columns(const std::string& left, const std::string& description)
 
 HelpFormatter::HelpFormatter() { column_width(description_column); }
 
+// CLI11 leaves two empty lines between its groups.
+std::string HelpFormatter::make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const {
+    return CLI::detail::find_and_replace(CLI::Formatter::make_help(app, std::move(name), mode), "\n\n\n",
+                                         "\n\n");
+}
+
 // "Usage: cleanslate clear HOSTS [options]": what stands between is each command's own word on itself.
 std::string HelpFormatter::make_usage(const CLI::App* app, std::string) const {
     if (app->get_parent() == nullptr) return "Usage: cleanslate COMMAND [options]\n";

@@ -5,15 +5,15 @@
 namespace cleanslate::controller {
 
 std::string_view program_description() {
-    return "Clears GPU hosts over plain SSH and proves that they are clear. Nothing is installed\n"
-           "on the hosts.";
+    return "Clears GPU hosts over plain SSH and proves that they are clear. Nothing is\n"
+           "installed on the hosts.";
 }
 
 std::string_view program_footer() {
     return R"(HOSTS is one of
-  -i INVENTORY [-l LIMIT]     an inventory ($CLEANSLATE_INVENTORY where -i is absent)
-  -H 'root@gpu[01-04]'        hosts outright, without any inventory
-  --local                     this machine, without SSH
+  -i INVENTORY [-l LIMIT]   an inventory (without -i: $CLEANSLATE_INVENTORY)
+  -H 'root@gpu[01-04]'      hosts outright, without any inventory
+  --local                   this machine, without SSH
 
 Examples:
   cleanslate check -i fleet.yaml
@@ -82,8 +82,10 @@ could not be asked; see `cleanslate --help` for the others.)";
 
 Exit status: 0; 2 for a broken inventory, or where nothing is selected.)";
         case Command::playbooks:
-            return R"(Example:
-  cleanslate playbooks clear > mine.yaml    # then: cleanslate clear -p ./mine.yaml ...
+            return R"(Examples:
+  cleanslate playbooks
+  cleanslate playbooks clear > mine.yaml
+  cleanslate clear -i fleet.yaml -l all -p ./mine.yaml --dry-run
 
 Exit status: 0; 2 where there is no such playbook.)";
         case Command::parse:

@@ -34,7 +34,7 @@ bool is_plain(const GpuVerdict& gpu) {
 
 void write_gpu_line(Page& page, const std::string& which, Verdict verdict, const std::string& rest) {
     const std::string word(to_string(verdict));
-    page.cut(gpu_indent, {{fmt::format("GPU {:<8}", which)},
+    page.cut(gpu_indent, {{fmt::format("GPU {:<7} ", which)},
                           {word, style_of(verdict)},
                           {std::string(word.size() < 8 ? 8 - word.size() : 1, ' ')},
                           {rest}});
@@ -69,7 +69,7 @@ void write_gpus(Page& page, const std::vector<GpuVerdict>& gpus) {
     for (const GpuVerdict& gpu : gpus) {
         if (is_plain(gpu)) continue;
         std::string rest = memory_text(gpu);
-        if (gpu.repaired) rest += "  (row repaired: it was fused to printed pids)";
+        if (gpu.repaired) rest += "  (repaired: its row was fused to printed pids)";
         if (!gpu.name.empty()) rest += "  " + gpu.name;
         write_gpu_line(page, index_text(gpu), gpu.verdict, rest);
         for (const Holder& holder : gpu.holders) write_holder(page, detail_indent, "", holder);

@@ -23,6 +23,7 @@ void add_max_used_option(CLI::App& app, Options& options);
 class HelpFormatter : public CLI::Formatter {
   public:
     HelpFormatter();
+    std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override;
     std::string make_usage(const CLI::App* app, std::string name) const override;
     std::string make_option(const CLI::Option* option, bool is_positional) const override;
     std::string make_subcommand(const CLI::App* sub) const override;

@@ -117,6 +117,7 @@ std::unique_ptr<CommandLine> build() {
         CLI::App* sub = line->app.add_subcommand(name, std::string(description_of(command)));
         Options& options = line->options[command];
         options.command = command;
+        sub->group("Commands");
         sub->footer(std::string(footer_of(command)));
         add_options_of(command, *sub, options);
         line->subcommands[command] = sub;

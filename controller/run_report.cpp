@@ -49,10 +49,10 @@ Answer answer_of(const HostOutcome& host) {
 void write_stream(Page& page, std::string_view text) {
     if (text.ends_with('\n')) text.remove_suffix(1);
     if (text.empty()) return;
-    for (std::string_view line : split(text, '\n')) {
-        if (line.ends_with('\r')) line.remove_suffix(1);
+    const std::string safe = printable_lines(text);
+    for (const std::string_view line : split(safe, '\n')) {
         std::string shown;
-        for (const char c : line) c == '\t' ? shown.append(8 - shown.size() % 8, ' ') : shown += c;
+        for (const char c : line) c == '\t' ? shown.append(8 - width_of(shown) % 8, ' ') : shown += c;
         page.line(4, {{shown}});
     }
 }

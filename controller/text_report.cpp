@@ -37,9 +37,19 @@ std::string folded_names(const Group& group) {
     return group.hosts.size() == 1 ? names : fmt::format("{} ({})", names, group.hosts.size());
 }
 
+// `parse` only: rows that are known by taking a printed pid off their front.
+std::string repaired_text(const HostOutcome& host) {
+    std::vector<int> indexes;
+    if (host.last)
+        for (const GpuVerdict& gpu : host.last->gpus)
+            if (gpu.repaired && gpu.index) indexes.push_back(*gpu.index);
+    if (indexes.empty()) return {};
+    return fmt::format("GPU {} was repaired: its row was fused to printed pids", fold_numbers(indexes));
+}
+
 // What a clean host has to say besides being clean: its notes and the work done; equal keys share a line.
 std::string key_of_clean(const HostOutcome& host) {
-    std::string key = work_text(host);
+    std::string key = work_text(host) + repaired_text(host);
     for (const Finding& finding : findings_of(host)) key += "\n" + finding.code + "\n" + finding.text;
     return key;
 }
@@ -51,6 +61,7 @@ void write_clean_group(Page& page, const Group& group) {
         line.push_back({": " + work + (group.hosts.size() == 1 ? "; " : "; at most ") +
                         format_duration(group.longest())});
     page.line(0, line);
+    page.wrapped(4, repaired_text(host));
     for (const Finding& finding : findings_of(host)) write_finding(page, 4, finding);
 }
 

@@ -139,7 +139,7 @@ TEST(AuditLog, LetsNoHostForgeARecord) {
     ASSERT_TRUE(log->intend(dirty_host("gpu01"), actions));
     const auto records = records_of(folder.file("audit.jsonl"));
     ASSERT_EQ(records.size(), 2u);
-    EXPECT_EQ(records[1]["command"], "x\"}\\x0a{\"event\":\"end\"}\\x0a\\xff");
+    EXPECT_EQ(records[1]["command"], "x\"}\\x0A{\"event\":\"end\"}\\x0A\\xFF");
 }
 
 TEST(AuditLog, IsPrivate) {

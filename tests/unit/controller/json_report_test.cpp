@@ -169,9 +169,9 @@ TEST(JsonReport, ShowsInvalidBytesAsText) {
     const std::string text = written(report_of({host}));
     EXPECT_EQ(text.find('\x1b'), std::string::npos);
     const Json json = Json::parse(text)["hosts"][0];
-    EXPECT_EQ(json["gpus"][2]["holders"][0]["command"], "a\\xff\\x1b[31m\xc3\xa9");
-    EXPECT_EQ(json["gpus"][2]["name"], "\\xed\\xa0\\x80");
-    EXPECT_EQ(json["error"]["message"], "banner \\xfe");
+    EXPECT_EQ(json["gpus"][2]["holders"][0]["command"], "a\\xFF\\x1B[31m\xc3\xa9");
+    EXPECT_EQ(json["gpus"][2]["name"], "\\xED\\xA0\\x80");
+    EXPECT_EQ(json["error"]["message"], "banner \\xFE");
 }
 
 TEST(JsonReport, OfAnAdHocCommandHasItsOutput) {

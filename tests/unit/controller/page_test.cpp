@@ -39,7 +39,7 @@ TEST(Page, LetsNoByteOfAHostSteerTheTerminal) {
     EXPECT_THAT(out, Not(HasSubstr("\x07")));
     EXPECT_THAT(out, Not(HasSubstr("\x9b")));
     EXPECT_THAT(out, Not(HasSubstr("\xe2\x80\xae")));
-    EXPECT_THAT(out, HasSubstr("\\x1b[31mred"));
+    EXPECT_THAT(out, HasSubstr("\\x1B[31mred"));
     EXPECT_EQ(std::count(out.begin(), out.end(), '\n'), 3);
 }
 
@@ -66,8 +66,8 @@ TEST(Page, GivesWhatWasWrittenOnce) {
 }
 
 TEST(PrintableLines, KeepsLineEndsAndTabsAndNothingElse) {
-    EXPECT_EQ(printable_lines("a\tb\r\nc\x1b[0m\n"), "a\tb\nc\\x1b[0m\n");
-    EXPECT_EQ(printable_lines("\xff"), "\\xff");
+    EXPECT_EQ(printable_lines("a\tb\r\nc\x1b[0m\n"), "a\tb\nc\\x1B[0m\n");
+    EXPECT_EQ(printable_lines("\xff"), "\\xFF");
     EXPECT_EQ(printable_lines(""), "");
 }
 

@@ -116,7 +116,7 @@ TEST_F(Watched, SaysDetailsWhenAskedTwiceAndSafely) {
     progress.begin(1, true);
     progress.host_detail("gpu01", "motd \x1b[31mred\nforged: line");
     progress.end();
-    EXPECT_EQ(read_all(), "gpu01: motd \\x1b[31mred\\x0aforged: line\n");
+    EXPECT_EQ(read_all(), "gpu01: motd \\x1B[31mred\\x0Aforged: line\n");
 }
 
 TEST_F(Watched, DrawsOnATerminalAndLeavesNothingBehind) {
@@ -133,7 +133,7 @@ TEST_F(Watched, SaysItsLinesAboveTheDrawnOne) {
     EXPECT_THAT(read_some(), HasSubstr("0/64 hosts"));
     progress.say("interrupted\n\x1b");
     progress.end();
-    EXPECT_THAT(read_all(), HasSubstr("\r\x1b[Kinterrupted\\x0a\\x1b\n"));
+    EXPECT_THAT(read_all(), HasSubstr("\r\x1b[Kinterrupted\\x0A\\x1B\n"));
 }
 
 TEST_F(Watched, CanBeginAgain) {

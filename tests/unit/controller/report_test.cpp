@@ -45,7 +45,7 @@ TEST(Findings, OfTheSurveyAndOfTheCourseAreListedOnceEach) {
 TEST(ShownCommand, MasksSecretsUnlessRawCommandsWereAskedFor) {
     EXPECT_EQ(shown_command("serve --api-key geheim --port 1", false).find("geheim"), std::string::npos);
     EXPECT_EQ(shown_command("serve --api-key geheim", true), "serve --api-key geheim");
-    EXPECT_EQ(shown_command("a\nb", true), "a\\x0ab");
+    EXPECT_EQ(shown_command("a\nb", true), "a\\x0Ab");
 }
 
 TEST(Plan, IsThereWhereASignalOrACommandIsPlanned) {

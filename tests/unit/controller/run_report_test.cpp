@@ -67,7 +67,7 @@ TEST(RunReport, ShowsOutputSafelyAndIndented) {
     const std::string text = of({asked_host("gpu01", 0, "gpu02: exit 0\n\x1b[2Ja\tb\r\n\n")});
     EXPECT_THAT(text, HasSubstr("gpu01: exit 0\n"
                                 "    gpu02: exit 0\n"
-                                "    \\x1b[2Ja  b\n"
+                                "    \\x1B[2Ja        b\n"
                                 "    \n"));
     EXPECT_THAT(text, Not(HasSubstr("\x1b")));
 }

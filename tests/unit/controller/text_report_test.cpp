@@ -219,7 +219,7 @@ TEST(TextReport, FitsItsColumnsWithEightGpusInTrouble) {
     }
     std::istringstream lines(of({host}, "check"));
     for (std::string line; std::getline(lines, line);)
-        if (line.starts_with(' ')) EXPECT_LE(line.size(), 80u) << line;
+        EXPECT_TRUE(line.size() <= 80u || !line.starts_with(' ')) << line;
 }
 
 TEST(TextReport, ColoursVerdictsWhereItMay) {
