@@ -136,6 +136,7 @@ class Reader {
         if (key == "total") return set(host_.total_mib, to_number(value), "a number of MiB");
         if (key == "slow") return set(host_.slow_ms, duration_ms(value), "a duration such as 500ms");
         if (key == "release") return set(host_.release_ms, duration_ms(value), "a duration such as 150ms");
+        if (key == "container") return set(host_.container, yes_no(value), "yes or no");
         if (key == "unreachable") return set(host_.unreachable, yes_no(value), "yes or no");
         if (key == "gpus") return make_gpus(value);
         if (key == "minors") return set_minors(value);

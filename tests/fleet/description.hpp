@@ -63,6 +63,7 @@ struct Host {
     long release_ms = 150;            // from a process's end until its memory is free
     std::string shell = "/bin/bash";  // root's; a relative path names a file next to the description
     std::string bashrc;               // root's .bashrc: a file next to the description
+    bool container = false;           // without kthreadd, as in a container's own /proc
     bool unreachable = false;         // has an address, and nothing listens there
     std::vector<Gpu> gpus;
     std::vector<ProcessSpec> processes;

@@ -117,7 +117,7 @@ Starting start_host(const Fleet& fleet, Member& member) {
     ::close(ready[1]);
     member.init = child;
     cgroups->add(member.host.name, child);
-    start_kthreadd(member);
+    if (!member.host.container) start_kthreadd(member);
     Starting starting{Fd(go[1]), Fd(ready[0])};
     need(::write(starting.go.get(), "g", 1) == 1, "write");
     return starting;
@@ -195,7 +195,8 @@ static void take_down_orphaned(const Fleet& fleet, pid_t keeper) {
         if (!init || !stat || stat->start != member.start) continue;
         ::syscall(SYS_pidfd_send_signal, init.get(), SIGKILL, nullptr, 0);
         pollfd gone{init.get(), POLLIN, 0};
-        ::poll(&gone, 1, -1);
+        // Not for ever: its kthreadd, now a child of the machine's first process, has to be reaped before.
+        ::poll(&gone, 1, 10'000);
     }
     need(::unshare(CLONE_NEWNS) == 0 && ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0,
          "unshare the mount namespace");

@@ -7,10 +7,8 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <set>
 
 #include "tests/fleet/cgroups.hpp"
-#include "tests/fleet/gpu_memory.hpp"
 #include "tests/fleet/system.hpp"
 
 namespace cleanslate::simulated {

@@ -5,7 +5,6 @@
 #include <signal.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
-#include <sys/time.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -74,6 +73,9 @@ void Wedge::serve() {
                 break;
             }
             case FUSE_READ:
+                // A request that has been taken cannot be given up any more; get_wedged() catches the signal.
+                ::kill(static_cast<pid_t>(request.pid), SIGURG);
+                break;
             case FUSE_INTERRUPT:
             case FUSE_FORGET:
             case FUSE_BATCH_FORGET:
@@ -87,10 +89,9 @@ void Wedge::serve() {
 
 void get_wedged() {
     const Fd file(::open(wedge_file, O_RDONLY | O_CLOEXEC));
-    // The kernel waits for an answer interruptibly (S) until a signal has come, and in state D from then on.
-    ::signal(SIGALRM, [](int) {});
-    const itimerval soon{{0, 5000}, {0, 5000}};
-    ::setitimer(ITIMER_REAL, &soon, nullptr);
+    // The kernel waits for the answer interruptibly (S) until a signal is caught, and from then on in state
+    // D.
+    ::signal(SIGURG, [](int) {});
     char byte = 0;
     if (file && ::read(file.get(), &byte, 1) < 0) errno = 0;
 }

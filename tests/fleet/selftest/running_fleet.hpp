@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace cleanslate::simulated {
@@ -55,22 +57,6 @@ std::string corpus(const std::string& name);      // contents of a file of tests
 
 // True once `condition` holds, looked at every few milliseconds for at most 20 s.
 template <class Condition>
-bool comes_true(Condition condition);
-
-// True if the process with this machine-wide pid and start time is alive (no zombie).
-bool lives(int outer, unsigned long long start);
-
-bool can_simulate();  // root, sshd, ssh
-#define NEEDS_ROOT() \
-    if (!::cleanslate::simulated::can_simulate()) GTEST_SKIP() << "simulated hosts need root, sshd and ssh"
-
-}  // namespace cleanslate::simulated
-
-#include <chrono>
-#include <thread>
-
-namespace cleanslate::simulated {
-template <class Condition>
 bool comes_true(Condition condition) {
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
     while (!condition()) {
@@ -79,4 +65,12 @@ bool comes_true(Condition condition) {
     }
     return true;
 }
+
+// True if the process with this machine-wide pid and start time is alive (no zombie).
+bool lives(int outer, unsigned long long start);
+
+bool can_simulate();  // root, sshd, ssh
+#define NEEDS_ROOT() \
+    if (!::cleanslate::simulated::can_simulate()) GTEST_SKIP() << "simulated hosts need root, sshd and ssh"
+
 }  // namespace cleanslate::simulated
