@@ -1,5 +1,7 @@
 #include "agentless/ssh/command.hpp"
 
+#include <algorithm>
+
 #include "agentless/run_errors.hpp"
 #include "base/text.hpp"
 
@@ -61,7 +63,13 @@ class Streams {
     char buffer_[16384];
 };
 
-std::unexpected<Error> run_error(Session& session, Answer answer) {
+// Bytes on the wire for so much output: small packets are mostly overhead. Beyond it the host sends something
+// else, which libssh2 may be keeping.
+std::size_t wire_bytes(std::size_t max_bytes) {
+    return (64u << 20) + 4 * std::min(max_bytes, std::size_t{1} << 40);
+}
+
+std::unexpected<Error> run_error(Session& session, Answer answer, std::size_t max_bytes) {
     session.abandon();
     switch (answer.how) {
         case Answer::How::deadline:
@@ -71,12 +79,11 @@ std::unexpected<Error> run_error(Session& session, Answer answer) {
         case Answer::How::lost:
             return std::unexpected(connection_lost("the host closed the connection"));
         case Answer::How::flooded:
+            return std::unexpected(output_limit(max_bytes));
         case Answer::How::answered:
             break;
     }
     switch (answer.code) {
-        case LIBSSH2_ERROR_TIMEOUT:
-            return std::unexpected(timed_out());
         case LIBSSH2_ERROR_CHANNEL_FAILURE:
             return fail("refused", "the host opened no session", "see MaxSessions in its sshd_config");
         case LIBSSH2_ERROR_CHANNEL_REQUEST_DENIED:
@@ -107,22 +114,23 @@ void read_end(LIBSSH2_SESSION* session, LIBSSH2_CHANNEL* channel, RunOutput& out
 
 Awaitable<Result<RunOutput>> run_command(Session& session, const Script& script, Limits limits) {
     LIBSSH2_SESSION* const handle = session.handle();
+    const std::size_t max_received = session.link().received() + wire_bytes(limits.max_bytes);
     LIBSSH2_CHANNEL* channel = nullptr;  // freed below, or with its session
     const Session::Step open = [&] {
         channel = libssh2_channel_open_session(handle);
         return channel != nullptr ? 0 : libssh2_session_last_errno(handle);
     };
-    Answer answer = co_await session.repeat(open, limits.deadline);
-    if (!answer.good()) co_return run_error(session, answer);
+    Answer answer = co_await session.repeat(open, limits.deadline, max_received);
+    if (!answer.good()) co_return run_error(session, answer, limits.max_bytes);
 
     const Session::Step start = [&] { return libssh2_channel_exec(channel, script.command.c_str()); };
-    answer = co_await session.repeat(start, limits.deadline);
-    if (!answer.good()) co_return run_error(session, answer);
+    answer = co_await session.repeat(start, limits.deadline, max_received);
+    if (!answer.good()) co_return run_error(session, answer, limits.max_bytes);
 
     const auto streams = std::make_unique<Streams>(channel, session.link(), script.input, limits.max_bytes);
     const Session::Step move = [&] { return streams->move(); };
-    answer = co_await session.repeat(move, limits.deadline);
-    if (!answer.good()) co_return run_error(session, answer);
+    answer = co_await session.repeat(move, limits.deadline, max_received);
+    if (!answer.good()) co_return run_error(session, answer, limits.max_bytes);
     if (streams->too_much()) {
         session.abandon();
         co_return std::unexpected(output_limit(limits.max_bytes));
@@ -130,8 +138,8 @@ Awaitable<Result<RunOutput>> run_command(Session& session, const Script& script,
     // The exit status comes between EOF and CLOSE. A server that sends EOF and never CLOSE runs into the
     // deadline.
     const Session::Step close = [&] { return libssh2_channel_wait_closed(channel); };
-    answer = co_await session.repeat(close, limits.deadline);
-    if (!answer.good()) co_return run_error(session, answer);
+    answer = co_await session.repeat(close, limits.deadline, max_received);
+    if (!answer.good()) co_return run_error(session, answer, limits.max_bytes);
 
     read_end(handle, channel, streams->output);
     libssh2_channel_free(channel);  // both sides are closed: never EAGAIN

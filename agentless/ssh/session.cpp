@@ -44,8 +44,6 @@ constexpr const char* key_exchanges[] = {
     "diffie-hellman-group-exchange-sha256",
     "diffie-hellman-group16-sha512",
     "diffie-hellman-group18-sha512",
-    "ext-info-c",
-    "kex-strict-c-v00@openssh.com",
 };
 
 // Those of `wanted` that this libssh2 has, in order: it must not be asked for others (it cuts them out of the
@@ -98,6 +96,7 @@ Awaitable<Answer> Session::repeat(const Step& step, Clock::time_point deadline, 
         const bool was_lost = link_->failed();  // what came before it is still to be read
         const int code = step();
         link_->flush();
+        if (code == LIBSSH2_ERROR_TIMEOUT) co_return Answer{Answer::How::deadline, code};  // its own 60 s
         if (code != LIBSSH2_ERROR_EAGAIN) co_return Answer{Answer::How::answered, code};
         if (was_lost) co_return Answer{Answer::How::lost, code};
         if (link_->received() > max_received) co_return Answer{Answer::How::flooded, code};
@@ -154,22 +153,30 @@ std::unexpected<Error> Session::handshake_error(Answer answer) {
         case Answer::How::answered:
             break;
     }
-    const bool disconnected = answer.code == LIBSSH2_ERROR_SOCKET_DISCONNECT ||
-                              answer.code == LIBSSH2_ERROR_SOCKET_RECV ||
-                              answer.code == LIBSSH2_ERROR_SOCKET_SEND;
-    closed_early_ = answer.how == Answer::How::lost || disconnected;
-    if (closed_early_) {
-        return failed(
-            "it closed the connection during the handshake",
-            "too many logins at once (MaxStartups there; lower --fanout), or it refuses this address");
-    }
+    const char* const overrun =
+        "too many logins at once (MaxStartups there; lower --fanout), or it refuses this address";
     if (answer.code == LIBSSH2_ERROR_KEX_FAILURE) {
         return failed(
             "no algorithm in common: " + explain(answer.code),
-            fmt::format("this is libssh2 {}; hosts that allow only -etm MACs need 1.11", library_version()));
+            fmt::format("this is libssh2 {}; hosts with only -etm MACs or only an RSA key need 1.11",
+                        library_version()));
     }
-    if (answer.code == LIBSSH2_ERROR_BANNER_RECV) return failed("what answers there is no SSH server");
+    // Its code may then be any: some calls only say that they failed.
+    closed_early_ = link_->failed();
+    if (answer.code == LIBSSH2_ERROR_BANNER_RECV ||
+        (closed_early_ && link_->received() > 0 && !greeting().starts_with("SSH-"))) {
+        return failed("what answers there is no SSH server, or one that refuses for now" +
+                          (greeting().empty() ? "" : ": it said " + printable(ellipsize(greeting(), 80))),
+                      overrun);
+    }
+    if (closed_early_) return failed("it closed the connection during the handshake", overrun);
     return failed(explain(answer.code));
+}
+
+// The last line that came before or as the greeting; empty where none.
+std::string_view Session::greeting() const {
+    const char* line = libssh2_session_banner_get(handle_);
+    return line == nullptr ? std::string_view() : std::string_view(line);
 }
 
 std::string_view Session::host_key() const {

@@ -69,6 +69,7 @@ class Session {
   private:
     Status prefer(const std::vector<std::string>& host_key_algorithms);
     std::unexpected<Error> handshake_error(Answer answer);
+    std::string_view greeting() const;
 
     std::shared_ptr<Link> link_;
     LIBSSH2_SESSION* handle_ = nullptr;

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <boost/asio/steady_timer.hpp>
 
+#include "agentless/versions.hpp"
 #include "tests/contract/fake_server.hpp"
 #include "tests/contract/ssh_fixture.hpp"
 
@@ -119,9 +120,17 @@ TEST_F(SshHostile, text_without_end_before_the_greeting_is_cut) {
 }
 
 TEST_F(SshHostile, what_is_no_ssh_server_is_named_so) {
-    const FakeServer http([](int peer) { send_all(peer, "\r\n\r\n"); });
-    const Error error = expect_refused(quick(), http.endpoint(), "handshake_failed", "handshake");
-    expect_says(error.message, "no SSH server");
+    for (const std::string answer :
+         {"\r\n\r\n", "HTTP/1.1 400 Bad Request\r\n\r\n", "Exceeded MaxStartups\r\n"}) {
+        const FakeServer other([answer](int peer) {
+            send_all(peer, answer);
+            shutdown(peer, SHUT_WR);
+            wait_for_close(peer);
+        });
+        const Error error = expect_refused(quick(), other.endpoint(), "handshake_failed", "handshake");
+        expect_says(error.message, "no SSH server");
+        if (answer.starts_with("Exceeded")) expect_says(error.message, "Exceeded MaxStartups");
+    }
 }
 
 TEST_F(SshHostile, a_greeting_and_then_rubbish_is_a_failed_handshake) {
@@ -140,6 +149,29 @@ TEST_F(SshHostile, a_server_that_closes_at_once_is_tried_three_times) {
     expect_says(error.message, "closed the connection");
     expect_says(error.remedy, "MaxStartups");
     EXPECT_EQ(closing.connections(), 3);
+}
+
+TEST_F(SshHostile, a_server_that_closes_in_the_middle_of_the_handshake_is_tried_again) {
+    const FakeServer closing([](int peer) {
+        send_all(peer, "SSH-2.0-busy\r\n");
+        char byte = 0;
+        recv(peer, &byte, 1, 0);
+    });
+    SshOptions options = quick();
+    options.connect_timeout = 5s;
+    const Error error = expect_refused(options, closing.endpoint(), "handshake_failed", "handshake");
+    expect_says(error.message, "closed the connection");
+    EXPECT_EQ(closing.connections(), 3);
+}
+
+TEST_F(SshHostile, a_hardened_host_is_reached_or_refused_with_the_reason) {
+    sshd_ = std::make_unique<Sshd>("Ciphers aes128-ctr\nMACs hmac-sha2-256-etm@openssh.com");
+    if (ssh_library_versions().find("libssh2 1.10") == std::string::npos) {
+        return expect_runs(sshd_->options(), sshd_->endpoint());
+    }
+    const Error error = expect_refused(sshd_->options(), sshd_->endpoint(), "handshake_failed", "handshake");
+    expect_says(error.message, "no algorithm in common");
+    expect_says(error.remedy, "1.11");
 }
 
 TEST_F(SshHostile, a_retry_keeps_within_the_deadline) {
