@@ -27,7 +27,7 @@ class Transcript : public ::testing::Test {
         const Move move = next();
         const auto* survey = std::get_if<TakeSurvey>(&move);
         ASSERT_NE(survey, nullptr) << "expected a survey, got move " << move.index();
-        EXPECT_EQ(survey->not_before - start_, std::max<Clock::duration>(not_before, now_ - start_));
+        EXPECT_EQ(survey->not_before - start_, std::max<TimePoint::duration>(not_before, now_ - start_));
         now_ = std::max(now_, survey->not_before);
         sequence_->surveyed(scene.evidence(), now_, now_ + 50ms);
         now_ += 50ms;
