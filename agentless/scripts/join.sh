@@ -31,6 +31,8 @@ join() {
     if (text == "" || !match(text, /\)[^)]*$/)) { stat[p] = ""; return 0 }
     split(substr(text, RSTART + 2), f, " ")
     parent[p] = f[2]
+    session[p] = f[4]
+    start[p] = f[20]
     kernel[p] = int(f[7] / 2097152) % 2
     return 1
   }
@@ -54,12 +56,9 @@ join() {
     close(file)
     return substr(first rest, 1, 4096)
   }
-  function own(p,   q, n) {  # a child of this survey
-    for (q = p; q > 0 && n < 64 && load(q); n++) {
-      if (q == shell) return p != shell
-      q = parent[q]
-    }
-    return 0
+  # A child of this survey, also one that has lost its parent: begun after it in the same session.
+  function own(p) {
+    return p != shell && load(shell) && session[p] == session[shell] && start[p] + 0 >= start[shell] + 0
   }
   function pick(p) {  # p and everything above it
     while (p > 0 && !(p in picked) && load(p)) {

@@ -107,8 +107,9 @@ queries() {
     echo "$nonce done queries"
     return
   fi
+  # GNU's ends nvidia-smi with all its children. busybox's leaves a process of its own behind.
   timeout=
-  command -v timeout >/dev/null && timeout -k 1 1 true && timeout=yes
+  timeout --version >/dev/null </dev/null && timeout=yes
   read_uptime
   until_second=$((now + budget))
   child='' alarms=0
@@ -122,6 +123,7 @@ queries() {
     print_stuck 0
   fi
   kill "$watch"
+  wait "$watch"
   echo "$nonce done queries"
 }
 
@@ -178,8 +180,10 @@ print_meta() {
   me=
   read -r me _ </proc/self/stat
   [ "$me" = "$$" ] || echo "meta foreign-proc"
-  # Only the host's own /proc shows kthreadd.
-  case $(read_stat 2 && echo "$stat_text") in "2 (kthreadd) "?" 0 "*) ;; *) echo "meta hidden" ;; esac
+  # Only the host's own /proc shows kthreadd, and only to those from whom hidepid hides nothing.
+  name=
+  read -r name </proc/2/comm
+  [ "$name" = kthreadd ] || echo "meta hidden"
   for tool in cat ls find tr awk sleep printf; do
     command -v "$tool" >/dev/null || echo "meta missing $tool"
   done
@@ -214,6 +218,7 @@ $file"
   watch=$!
   while kill -s 0 "$emitter"; do wait "$emitter"; done
   kill "$watch"
+  wait "$watch"
   if [ -n "$was_cut" ]; then
     echo
     echo "cut"
