@@ -16,68 +16,6 @@ using namespace agentless;
 constexpr std::size_t gpu_indent = 4;
 constexpr std::size_t detail_indent = 8;
 
-std::string index_text(const GpuVerdict& gpu) {
-    if (gpu.index) return std::to_string(*gpu.index);
-    if (!gpu.bus_id.empty()) return gpu.bus_id;
-    return gpu.uuid.empty() ? "?" : gpu.uuid;
-}
-
-std::string memory_text(const GpuVerdict& gpu) {
-    const std::string used = gpu.used ? std::to_string(gpu.used->count) : "?";
-    return gpu.total ? fmt::format("{} / {} MiB", used, gpu.total->count) : used + " MiB";
-}
-
-// A clean GPU about which nothing needs to be said.
-bool is_plain(const GpuVerdict& gpu) {
-    return gpu.verdict == Verdict::clean && gpu.findings.empty() && !gpu.repaired && gpu.index;
-}
-
-void write_gpu_line(Page& page, const std::string& which, Verdict verdict, const std::string& rest) {
-    const std::string word(to_string(verdict));
-    page.cut(gpu_indent, {{fmt::format("GPU {:<7} ", which)},
-                          {word, style_of(verdict)},
-                          {std::string(word.size() < 8 ? 8 - word.size() : 1, ' ')},
-                          {rest}});
-}
-
-void write_holder(Page& page, std::size_t indent, std::string_view role, const Holder& holder) {
-    page.cut(indent, {{std::string(role) + holder_text(holder) + ": "}, {command_text(holder)}});
-    std::vector<std::string> remarks;
-    if (holder.is_protected) remarks.push_back("protected: " + holder.protected_by);
-    if (holder.unit) remarks.push_back("in " + *holder.unit);
-    if (holder.ghost) remarks.push_back("the driver lists it, but it no longer lives");
-    if (holder.inherited) remarks.push_back("keeps a dead process's memory through inherited descriptors");
-    if (holder.foreign_pid) remarks.push_back("in another pid namespace");
-    std::string text;
-    for (const std::string& remark : remarks) text += (text.empty() ? "" : "; ") + remark;
-    if (!text.empty()) page.wrapped(indent + 4, text, Style::dim);
-}
-
-void write_plain_gpus(Page& page, const std::vector<GpuVerdict>& gpus) {
-    std::vector<int> indexes;
-    std::int64_t most = 0;
-    for (const GpuVerdict& gpu : gpus) {
-        if (!is_plain(gpu)) continue;
-        indexes.push_back(*gpu.index);
-        if (gpu.used) most = std::max(most, gpu.used->count);
-    }
-    if (!indexes.empty())
-        write_gpu_line(page, fold_numbers(indexes), Verdict::clean, fmt::format("at most {} MiB", most));
-}
-
-void write_gpus(Page& page, const std::vector<GpuVerdict>& gpus) {
-    for (const GpuVerdict& gpu : gpus) {
-        if (is_plain(gpu)) continue;
-        std::string rest = memory_text(gpu);
-        if (gpu.repaired) rest += "  (repaired: its row was fused to printed pids)";
-        if (!gpu.name.empty()) rest += "  " + gpu.name;
-        write_gpu_line(page, index_text(gpu), gpu.verdict, rest);
-        for (const Holder& holder : gpu.holders) write_holder(page, detail_indent, "", holder);
-        for (const Finding& finding : gpu.findings) write_finding(page, detail_indent, finding);
-    }
-    write_plain_gpus(page, gpus);
-}
-
 std::string result_text(const SignalAction& action) {
     const std::string after = action.took ? " after " + format_duration(*action.took) : "";
     switch (action.result) {
@@ -148,6 +86,15 @@ void write_commands(Page& page, const HostOutcome& host, bool raw) {
     }
 }
 
+// Openers that stand neither in the plan above nor among those left alone below.
+void write_openers(Page& page, const HostOutcome& host, const Listed& listed) {
+    for (const Holder& opener : host.last->openers) {
+        const auto same = [&](const Spared& spared) { return spared.key == opener.key; };
+        if (listed.contains(opener.key) || std::ranges::any_of(host.spared, same)) continue;
+        write_holder(page, gpu_indent, "opener ", opener);
+    }
+}
+
 void write_spared(Page& page, const HostOutcome& host) {
     for (std::size_t i = 0; i < host.spared.size(); ++i) {
         const Spared& spared = host.spared[i];
@@ -155,21 +102,23 @@ void write_spared(Page& page, const HostOutcome& host) {
         holder.key = spared.key;
         if (i < host.spared_holders.size()) holder = host.spared_holders[i];
         page.cut(gpu_indent, {{"left alone: " + holder_text(holder) + ": "}, {command_text(holder)}});
-        page.wrapped(detail_indent, spared.code + (spared.why.empty() ? "" : ": " + spared.why), Style::dim);
+        const bool names_its_code = spared.why.starts_with(spared.code);
+        page.wrapped(detail_indent, names_its_code ? spared.why : spared.code + ": " + spared.why,
+                     Style::dim);
     }
 }
 
 }  // namespace
 
-void write_host_details(Page& page, const HostOutcome& host, bool raw_commands) {
+void write_host_details(Page& page, const HostOutcome& host, bool raw_commands, const Listed& listed) {
     if (host.error) {
         page.wrapped(gpu_indent, error_text(*host.error));
         if (!host.error->remedy.empty()) page.wrapped(detail_indent, "-> " + host.error->remedy, Style::dim);
     }
-    if (host.last) write_gpus(page, host.last->gpus);
-    if (host.last)
-        for (const Holder& opener : host.last->openers) write_holder(page, gpu_indent, "opener ", opener);
-    for (const Finding& finding : findings_of(host)) write_finding(page, gpu_indent, finding);
+    if (host.last) write_gpus(page, host.last->gpus, listed);
+    if (host.last) write_openers(page, host, listed);
+    for (const Finding& finding : findings_of(host))
+        if (!shown_as_holder(finding)) write_finding(page, gpu_indent, finding);
     write_spared(page, host);
     write_signals(page, host.signals);
     write_commands(page, host, raw_commands);
@@ -198,6 +147,7 @@ std::string holder_text(const Holder& holder) {
 }
 
 std::string command_text(const Holder& holder) {
+    if (holder.ghost) return "(ghost: the driver lists it, it no longer lives)";
     if (holder.command && !holder.command->empty()) return *holder.command;
     if (holder.exe && !holder.exe->empty()) return "[" + *holder.exe + "]";
     return "(command line not seen)";

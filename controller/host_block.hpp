@@ -1,15 +1,32 @@
 #pragma once
 // One host of the text report. Private to the renderers.
 
+#include <set>
 #include <string>
+#include <vector>
 
 #include "controller/page.hpp"
 #include "controller/report.hpp"
 
 namespace cleanslate::controller {
 
+// Processes that a plan has listed above already.
+using Listed = std::set<agentless::ProcessKey>;
+
 // GPUs, holders, findings with remedies, what was left alone, what was done.
-void write_host_details(Page& page, const agentless::HostOutcome& host, bool raw_commands);
+void write_host_details(Page& page, const agentless::HostOutcome& host, bool raw_commands,
+                        const Listed& listed = {});
+
+// Each GPU about which something is to be said, with its holders and findings; the others in one line.
+void write_gpus(Page& page, const std::vector<agentless::GpuVerdict>& gpus, const Listed& listed);
+
+// A line, and what is special about it below.
+void write_holder(Page& page, std::size_t indent, std::string_view role, const agentless::Holder& holder);
+// "in vllm.service; keeps a dead process's memory through inherited descriptors"; empty: nothing special.
+std::string remarks_on(const agentless::Holder& holder);
+
+// A finding that only says that there is a holder: the holder's own line says it better.
+bool shown_as_holder(const agentless::Finding& finding);
 
 // Finding and remedy, wrapped.
 void write_finding(Page& page, std::size_t indent, const agentless::Finding& finding);

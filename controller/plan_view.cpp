@@ -87,7 +87,7 @@ void write_rows(Page& page, const std::vector<Row>& rows) {
         page.cut(4,
                  {{line(row.signals, std::to_string(process.key.pid), who, age_text(process), row.gpus, mib)},
                   {command_text(process)}});
-        if (process.unit) page.wrapped(12, "in " + *process.unit, Style::dim);
+        page.wrapped(12, remarks_on(process), Style::dim);
     }
 }
 
@@ -116,7 +116,9 @@ void write_planned_host(Page& page, const HostOutcome& host, bool raw_commands) 
     if (!rows.empty()) write_rows(page, rows);
     write_planned_commands(page, host, raw_commands);
     if (!has_plan(host)) page.line(4, {{"nothing to signal"}});
-    write_host_details(page, without_plan(host), raw_commands);
+    Listed listed;
+    for (const Row& row : rows) listed.insert(row.process->key);
+    write_host_details(page, without_plan(host), raw_commands, listed);
 }
 
 void write_plan(Page& page, const Report& report, bool raw_commands) {

@@ -44,7 +44,7 @@ std::string repaired_text(const HostOutcome& host) {
         for (const GpuVerdict& gpu : host.last->gpus)
             if (gpu.repaired && gpu.index) indexes.push_back(*gpu.index);
     if (indexes.empty()) return {};
-    return fmt::format("GPU {} was repaired: its row was fused to printed pids", fold_numbers(indexes));
+    return fmt::format("GPU {} is repaired: its row was fused to printed pids", fold_numbers(indexes));
 }
 
 // What a clean host has to say besides being clean: its notes and the work done; equal keys share a line.

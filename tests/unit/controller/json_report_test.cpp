@@ -67,7 +67,7 @@ TEST(JsonReport, OfADirtyHostHasItsHolders) {
     EXPECT_EQ(gpu["verdict"], "dirty");
     EXPECT_EQ(gpu["used_mib"], 76'107);
     EXPECT_EQ(gpu["findings"][0]["severity"], "dirty");
-    EXPECT_EQ(gpu["findings"][0]["code"], "memory-held");
+    EXPECT_EQ(gpu["findings"][0]["code"], "memory-in-use");
     const Json holder = gpu["holders"][0];
     EXPECT_EQ(holder["pid"], 812);
     EXPECT_EQ(holder["start"], "5812");

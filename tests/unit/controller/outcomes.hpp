@@ -59,7 +59,7 @@ inline HostOutcome dirty_host(std::string name) {
     worker.inherited = true;
     host.last->gpus[2].holders.push_back(worker);
     host.last->gpus[2].findings.push_back(
-        {Severity::dirty, "memory-held", "76107 MiB are used", "clear the host: cleanslate clear"});
+        {Severity::dirty, "memory-in-use", "76107 MiB used, the limit is 100 MiB", "clear the host"});
     return host;
 }
 

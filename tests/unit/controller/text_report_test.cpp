@@ -39,12 +39,40 @@ TEST(TextReport, TellsADirtyHostInDetail) {
               "    GPU 2       dirty   76107 / 143771 MiB  NVIDIA H200\n"
               "        pid 812 alice S, 3h10m, 76107 MiB: sleep 100000\n"
               "            keeps a dead process's memory through inherited descriptors\n"
-              "        memory-held: 76107 MiB are used\n"
-              "            -> clear the host: cleanslate clear\n"
               "    GPU 0-1,3-7 clean   at most 51 MiB\n"
               "dirty: 2 hosts: 1 clean, 1 dirty; 16 GPUs: 15 clean, 1 dirty; 1.9 s; exit 1: some hosts are "
               "dirty or "
               "sick\n");
+}
+
+TEST(TextReport, ShowsAGpusFindingThatItsHoldersDoNotTell) {
+    HostOutcome host = dirty_host("gpu02");
+    host.last->gpus[2].holders.clear();
+    host.last->gpus[2].findings.push_back(
+        {Severity::dirty, "memory-without-holder", "no holder is to be seen", "reset the GPU"});
+    EXPECT_THAT(of({host}), HasSubstr("    GPU 2       dirty   76107 / 143771 MiB  NVIDIA H200\n"
+                                      "        memory-in-use: 76107 MiB used, the limit is 100 MiB\n"
+                                      "            -> clear the host\n"
+                                      "        memory-without-holder: no holder is to be seen\n"
+                                      "            -> reset the GPU\n"));
+}
+
+TEST(TextReport, SaysOnceThatAHolderHolds) {
+    HostOutcome host = dirty_host("gpu02");
+    GpuVerdict& gpu = host.last->gpus[2];
+    Holder ghost;
+    ghost.key.pid = 70;
+    ghost.ghost = true;
+    ghost.used = Mebibytes{76'107};
+    gpu.holders.insert(gpu.holders.begin(), ghost);
+    for (const char* code : {"held", "ghost"})
+        gpu.findings.push_back({Severity::dirty, code, "said again", ""});
+    host.last->findings.push_back({Severity::dirty, "opener", "said again", ""});
+    const std::string text = of({host});
+    EXPECT_THAT(text, Not(HasSubstr("said again")));
+    EXPECT_THAT(text,
+                HasSubstr("        pid 70, 76107 MiB: (ghost: the driver lists it, it no longer lives)\n"
+                          "        pid 812 alice"));
 }
 
 TEST(TextReport, FoldsHostsThatShareAnError) {
@@ -214,8 +242,8 @@ TEST(TextReport, FitsItsColumnsWithEightGpusInTrouble) {
     for (GpuVerdict& gpu : host.last->gpus) {
         gpu.verdict = Verdict::dirty;
         gpu.holders = {holder(4'194'303, "a-user-with-a-long-name", std::string(500, 'x'))};
-        gpu.findings = {
-            {Severity::dirty, "memory-held", std::string("word ") + std::string(60, 'y') + " word", ""}};
+        gpu.findings = {{Severity::dirty, "memory-without-holder",
+                         std::string("word ") + std::string(60, 'y') + " word", ""}};
     }
     std::istringstream lines(of({host}, "check"));
     for (std::string line; std::getline(lines, line);)
