@@ -15,10 +15,12 @@ namespace {
 
 using namespace agentless;
 
+constexpr std::size_t command_shown = 300;  // code points of a command line
+
 // One process of the plan, over all the steps that would signal it.
 struct Row {
     std::string signals;  // "TERM,KILL"
-    const Holder* process = nullptr;
+    Holder process;
     std::string gpus;  // "2", "0-1", "-" for none
     std::optional<Mebibytes> used;
 };
@@ -28,13 +30,14 @@ void add_gpus(Row& row, const HostOutcome& host) {
     bool unnamed = false;
     if (host.last) {
         for (const GpuVerdict& gpu : host.last->gpus) {
-            const auto same = [&](const Holder& holder) { return holder.key == row.process->key; };
+            const auto same = [&](const Holder& holder) { return holder.key == row.process.key; };
             const auto found = std::ranges::find_if(gpu.holders, same);
             if (found == gpu.holders.end()) continue;
             if (gpu.index)
                 indexes.push_back(*gpu.index);
             else
                 unnamed = true;
+            row.process.inherited = row.process.inherited || found->inherited;
             if (found->used) row.used = row.used.value_or(Mebibytes{}) + *found->used;
         }
     }
@@ -47,14 +50,14 @@ std::vector<Row> rows_of(const HostOutcome& host) {
     std::vector<Row> rows;
     for (const SignalAction& action : host.signals) {
         if (action.result != SignalResult::planned) continue;
-        const auto same = [&](const Row& row) { return row.process->key == action.process.key; };
+        const auto same = [&](const Row& row) { return row.process.key == action.process.key; };
         if (const auto row = std::ranges::find_if(rows, same); row != rows.end()) {
             const auto signals = split(row->signals, ',');
             if (std::ranges::find(signals, action.signal) == signals.end())
                 row->signals += "," + action.signal;
             continue;
         }
-        rows.push_back({action.signal, &action.process, "", std::nullopt});
+        rows.push_back({action.signal, action.process, "", std::nullopt});
         add_gpus(rows.back(), host);
     }
     return rows;
@@ -70,7 +73,7 @@ void write_rows(Page& page, const std::vector<Row>& rows) {
     std::size_t signals = 6, user = 4, gpus = 4;
     for (const Row& row : rows) {
         signals = std::max(signals, row.signals.size());
-        user = std::max(user, width_of(printable(row.process->user)));
+        user = std::max(user, width_of(printable(row.process.user)));
         gpus = std::max(gpus, row.gpus.size());
     }
     const auto line = [&](std::string_view sent, std::string_view pid, std::string_view who,
@@ -81,12 +84,16 @@ void write_rows(Page& page, const std::vector<Row>& rows) {
     };
     page.cut(4, {{line("SIGNAL", "PID", "USER", "AGE", "GPUS", "MIB") + "COMMAND", Style::dim}});
     for (const Row& row : rows) {
-        const Holder& process = *row.process;
+        const Holder& process = row.process;
         const std::string who = process.user.empty() ? "?" : printable(process.user);
         const std::string mib = row.used ? std::to_string(row.used->count) : "-";
-        page.cut(4,
-                 {{line(row.signals, std::to_string(process.key.pid), who, age_text(process), row.gpus, mib)},
-                  {command_text(process)}});
+        const std::string cells =
+            line(row.signals, std::to_string(process.key.pid), who, age_text(process), row.gpus, mib);
+        // The command line is what a process is known by: it is not cut to fit, but has lines of its own.
+        const std::string command = ellipsize(command_text(process), command_shown);
+        const bool fits = 4 + width_of(cells) + width_of(printable(command)) <= page.columns();
+        page.line(4, {{fits ? cells + command : cells}});
+        if (!fits) page.wrapped(12, command);
         page.wrapped(12, remarks_on(process), Style::dim);
     }
 }
@@ -117,7 +124,7 @@ void write_planned_host(Page& page, const HostOutcome& host, bool raw_commands) 
     write_planned_commands(page, host, raw_commands);
     if (!has_plan(host)) page.line(4, {{"nothing to signal"}});
     Listed listed;
-    for (const Row& row : rows) listed.insert(row.process->key);
+    for (const Row& row : rows) listed.insert(row.process.key);
     write_host_details(page, without_plan(host), raw_commands, listed);
 }
 

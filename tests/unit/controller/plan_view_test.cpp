@@ -25,7 +25,8 @@ TEST(Plan, ListsEachProcessOnceWithAllItsSignals) {
                 StartsWith("Plan of playbook clear:\n"
                            "gpu01 dirty, 1.2 s\n"
                            "    SIGNAL        PID USER      AGE GPUS     MIB COMMAND\n"
-                           "    TERM,KILL     812 alice   3h10m 2      76107 sleep 100000\n"));
+                           "    TERM,KILL     812 alice   3h10m 2      76107 sleep 100000\n"
+                           "            keeps a dead process's memory through inherited descriptors\n"));
 }
 
 TEST(Plan, FoldsHostsWithNothingToDo) {
@@ -54,6 +55,17 @@ TEST(Plan, ShowsALauncherThatHoldsNoGpu) {
     EXPECT_THAT(plan_of({host}),
                 HasSubstr("    TERM          700 alice       ? -          - python launch.py\n"
                           "            in vllm.service\n"));
+}
+
+TEST(Plan, GivesALongCommandLineLinesOfItsOwn) {
+    HostOutcome host = planned_host("gpu01");
+    host.signals[0].process.command =
+        "python -m sglang.launch_server --model-path /models/llama --tp 8 --port 30000";
+    EXPECT_THAT(plan_of({host}),
+                HasSubstr("3h10m 2      76107 \n"
+                          "            python -m sglang.launch_server --model-path /models/llama "
+                          "--tp 8\n"
+                          "            --port 30000\n"));
 }
 
 TEST(Plan, ShowsWhatIsSparedAndWhy) {
