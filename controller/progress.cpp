@@ -145,13 +145,15 @@ ProgressState Progress::state() const {
 }
 
 void Progress::draw() {
-    write("\r\x1b[K" + progress_line(state(), settings_.columns > 1 ? settings_.columns - 1 : 1));
-    drawn_ = true;
+    const std::string line = progress_line(state(), settings_.columns > 1 ? settings_.columns - 1 : 1);
+    if (line == drawn_) return;
+    write("\r\x1b[K" + line);
+    drawn_ = line;
 }
 
 void Progress::erase() {
-    if (drawn_) write("\r\x1b[K");
-    drawn_ = false;
+    if (!drawn_.empty()) write("\r\x1b[K");
+    drawn_.clear();
 }
 
 // A stderr that is gone is no reason to stop.

@@ -73,7 +73,7 @@ class Progress : public agentless::Observer {
     std::map<std::string, Active> active_;
     Clock::time_point began_, last_event_;
     bool running_ = false;
-    bool drawn_ = false;
+    std::string drawn_;  // what stands on the terminal's line now
     std::thread ticker_;
 };
 

@@ -17,8 +17,9 @@ struct Report {
     std::string playbook;  // empty: none
     std::string started;   // RFC 3339
     Milliseconds took{0};
-    bool dry_run = false;  // nothing was signalled and nothing run
-    bool local = false;    // no SSH: hosts have no port
+    bool dry_run = false;     // nothing was signalled and nothing run
+    bool plan_shown = false;  // the reader has just seen it: text does not repeat it
+    bool local = false;       // no SSH: hosts have no port
     int exit_status = 0;
     agentless::SweepResult result;  // the hosts, in the order of the inventory
     bool is_run() const { return command == "run"; }

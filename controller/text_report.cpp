@@ -141,7 +141,7 @@ void write_clean_hosts(Page& page, const Report& report, const Sink& sink) {
 void write_other_hosts(Page& page, const Report& report, const TextOptions& options, const Sink& sink) {
     std::vector<const HostOutcome*> others;
     for (const HostOutcome& host : report.result.hosts)
-        if (host.verdict != Verdict::clean || has_plan(host)) others.push_back(&host);
+        if (has_plan(host) ? !report.plan_shown : host.verdict != Verdict::clean) others.push_back(&host);
     std::ranges::stable_sort(others, [](const auto* a, const auto* b) { return b->verdict < a->verdict; });
     // Hosts that share an error share a line; every other host stands alone, keyed by its place.
     const auto key = [&](const HostOutcome& host) {
@@ -183,9 +183,9 @@ void write_summary(Page& page, const Report& report) {
             text += fmt::format("; {}: {}", count_of(gpus, "GPU"), counts_text(summary.gpus));
     }
     text += "; " + format_duration(report.took);
-    if (report.dry_run) text += "; dry run, nothing was signalled";
+    if (report.dry_run) text += report.is_run() ? "; nothing was run" : "; dry run, nothing was signalled";
     text += fmt::format("; exit {}: {}", report.exit_status, meaning_of(report.exit_status, report.is_run()));
-    if (summary.verdict) {
+    if (summary.verdict && !report.is_run()) {
         const std::string word(to_string(*summary.verdict));
         page.line(0, {{word, style_of(*summary.verdict)}, {": " + text}});
     } else {

@@ -191,6 +191,16 @@ TEST(TextReport, OfADryRunIsThePlan) {
     EXPECT_THAT(text, HasSubstr("dry run, nothing was signalled"));
 }
 
+TEST(TextReport, DoesNotRepeatAPlanThatWasJustShown) {
+    Report report =
+        report_of({planned_host("gpu01"), unreachable_host("gpu02"), clean_host("gpu03")}, "clear");
+    report.dry_run = report.plan_shown = true;
+    const std::string text = written(report);
+    EXPECT_THAT(text, Not(HasSubstr("gpu01")));
+    EXPECT_THAT(text, StartsWith("gpu03 clean\ngpu02 unreachable: "));
+    EXPECT_THAT(text, HasSubstr("3 hosts: 1 clean, 1 dirty, 1 unreachable"));
+}
+
 // Every text of an outcome that can come from a host, as hostile as it gets.
 HostOutcome hostile_host(std::string name) {
     const std::string evil = "\x1b[2J\x1b]0;pwned\x07\r\n" + name +
