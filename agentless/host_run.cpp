@@ -15,15 +15,20 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A survey's own limit for nvidia-smi on the host: 30 s (2 s and 5 s were too short on busy nodes), less
-// where the step has less, so that the host can still report the hang before the controller gives up.
-Milliseconds survey_budget(Milliseconds step_timeout) {
-    const auto slack = std::clamp<Milliseconds>(step_timeout / 4, 100ms, 5s);
-    return std::clamp<Milliseconds>(step_timeout - slack, 100ms, 30s);
+// A survey's own limits on the host, so that it can still report a hang before the controller gives up: for
+// nvidia-smi 30 s (2 s and 5 s were too short on busy nodes), for all else 10 s, less where the step has
+// less. The script itself needs up to 2 s more to give up what cannot be killed.
+SurveyRequest survey_limits(Milliseconds step_timeout) {
+    SurveyRequest limits;
+    limits.slack =
+        std::chrono::floor<std::chrono::seconds>(std::clamp<Milliseconds>(step_timeout / 2, 2s, 10s));
+    limits.budget = std::chrono::floor<std::chrono::seconds>(
+        std::clamp<Milliseconds>(step_timeout - limits.slack - 2s, 1s, 30s));
+    return limits;
 }
 
 // A survey of a busy host is some 100 KB; the rest is room for what login files print before it.
-constexpr std::size_t survey_max_bytes = 16u << 20;
+constexpr std::size_t max_output = 16u << 20;
 
 Milliseconds since(Clock::time_point then) {
     return std::chrono::duration_cast<Milliseconds>(Clock::now() - then);
@@ -95,7 +100,7 @@ void HostRun::finish(Clock::time_point began) {
 }
 
 Awaitable<void> HostRun::follow_sequence(Connection& connection) {
-    Sequence sequence(sweep.job, task, survey_budget(sweep.limits.step_timeout), outcome);
+    Sequence sequence(sweep.job, task, survey_limits(sweep.limits.step_timeout), outcome);
     for (;;) {
         if (sweep.winding_down) sequence.wind_down();
         const Move move = sequence.next(Clock::now());
@@ -125,7 +130,7 @@ Awaitable<Status> HostRun::take_survey(Connection& connection, Sequence& sequenc
     const auto nonce = fresh_nonce();
     Script script;
     script.input = survey_script(move.request, nonce);
-    const Limits limits{deadline_in(sweep.limits.step_timeout), survey_max_bytes};
+    const Limits limits{deadline_in(sweep.limits.step_timeout), max_output};
     const auto began = Clock::now();
     auto output = co_await connection.run(script, limits);
     if (!output) co_return std::unexpected(explained(output.error(), "survey"));
@@ -157,7 +162,7 @@ Awaitable<Status> HostRun::send_signal(Connection& connection, Sequence& sequenc
     const auto nonce = fresh_nonce();
     Script script;
     script.input = signal_script(move.request, nonce);
-    const Limits limits{deadline_in(move.request.wait + sweep.limits.step_timeout)};
+    const Limits limits{deadline_in(move.request.wait + sweep.limits.step_timeout), max_output};
     const auto sent = Clock::now();
     auto output = co_await connection.run(script, limits);
     Status done;
@@ -184,7 +189,7 @@ Awaitable<Status> HostRun::run_command(Connection& connection, CommandAction& ac
     const auto nonce = fresh_nonce();
     Script script;
     script.input = command_script(action.command, timeout, nonce);
-    const Limits limits{deadline_in(timeout + 10s)};
+    const Limits limits{deadline_in(timeout + 10s), max_output};
     const auto began = Clock::now();
     auto output = co_await connection.run(script, limits);
     action.took = since(began);

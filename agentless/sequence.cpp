@@ -51,13 +51,10 @@ std::vector<playbooks::Step> with_last_look(std::vector<playbooks::Step> steps) 
 
 }  // namespace
 
-Sequence::Sequence(const Job& job, const HostTask& task, Milliseconds survey_budget, HostOutcome& outcome)
-    : job_(job),
-      task_(task),
-      survey_budget_(survey_budget),
-      outcome_(outcome),
-      expectations_(task.expectations) {
+Sequence::Sequence(const Job& job, const HostTask& task, SurveyRequest survey, HostOutcome& outcome)
+    : job_(job), task_(task), survey_(survey), outcome_(outcome), expectations_(task.expectations) {
     if (job_.kind != Job::Kind::clear || !job_.playbook) return;
+    survey_.all_processes = job_.playbook->needs_all_processes();
     steps_ = with_last_look(job_.playbook->steps);
     auto& protect = expectations_.protection.protect;
     protect.insert(protect.end(), job_.playbook->protect.begin(), job_.playbook->protect.end());
@@ -181,8 +178,7 @@ Milliseconds Sequence::settle() const {
 
 Move Sequence::survey_at(TimePoint when) {
     evidence_.reset();
-    const bool all = job_.playbook && job_.playbook->needs_all_processes();
-    return TakeSurvey{when, {all, survey_budget_}};
+    return TakeSurvey{when, survey_};
 }
 
 void Sequence::judge_now() { outcome_.last = judge(*evidence_, expectations_); }

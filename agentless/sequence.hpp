@@ -39,7 +39,7 @@ class Sequence {
   public:
     // `job` and `task` outlive the sequence; `outcome` is where everything that happens is written, as it
     // happens.
-    Sequence(const Job& job, const HostTask& task, Milliseconds survey_budget, HostOutcome& outcome);
+    Sequence(const Job& job, const HostTask& task, SurveyRequest survey, HostOutcome& outcome);
 
     Move next(TimePoint now);
 
@@ -74,7 +74,7 @@ class Sequence {
 
     const Job& job_;
     const HostTask& task_;
-    Milliseconds survey_budget_;
+    SurveyRequest survey_;
     HostOutcome& outcome_;
     Expectations expectations_;
     std::vector<playbooks::Step> steps_;

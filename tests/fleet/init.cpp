@@ -44,9 +44,9 @@ class Init {
         need(static_cast<bool>(children_), "signalfd");
         listen_for_notices();
         if (host.needs_wedge()) wedge_.emplace();
-        // sshd writes its pid file after it has begun to listen.
-        run_folder_.reset(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
-        need(::inotify_add_watch(run_folder_.get(), "/run", IN_CLOSE_WRITE) >= 0, "inotify_add_watch");
+        // sshd writes its pid file after it has begun to listen. The ledger's descriptor watches for that
+        // too: a user has 128 of them by default, and a fleet many hosts.
+        need(::inotify_add_watch(ledger_.events(), "/run", IN_CLOSE_WRITE) >= 0, "inotify_add_watch");
     }
 
     [[noreturn]] void run() {
@@ -95,23 +95,23 @@ class Init {
     void wait_for_something() {
         pollfd items[] = {{children_.get(), POLLIN, 0},
                           {notices_.get(), POLLIN, 0},
-                          {run_folder_.get(), POLLIN, 0},
                           {ledger_.events(), POLLIN, 0},
                           {wedge_ ? wedge_->requests() : -1, POLLIN, 0}};
         std::int64_t next = ledger_.next_look();
         if (!restarts_.empty() && (next == 0 || restarts_.begin()->first < next))
             next = restarts_.begin()->first;
         const auto left = next == 0 ? -1 : std::max<std::int64_t>(0, (next - now_ns() + 999'999) / 1'000'000);
-        if (::poll(items, 5, static_cast<int>(left)) < 0 && errno != EINTR) die("poll");
+        if (::poll(items, 4, static_cast<int>(left)) < 0 && errno != EINTR) die("poll");
         // The ledger first: it notes the moment at which memory lost its owner.
-        if (items[3].revents != 0)
+        const bool files_changed = items[2].revents != 0;
+        if (files_changed)
             ledger_.on_event();
         else if (ledger_.next_look() != 0 && ledger_.next_look() <= now_ns())
             ledger_.on_time();
-        if (items[4].revents != 0) wedge_->serve();
+        if (items[3].revents != 0) wedge_->serve();
         if (items[0].revents != 0) reap();
         if (items[1].revents != 0) read_notices();
-        if (items[2].revents != 0) look_for_sshd();
+        if (files_changed) look_for_sshd();
         restart_due();
     }
 
@@ -139,9 +139,6 @@ class Init {
     }
 
     void look_for_sshd() {
-        char buffer[4096];
-        while (::read(run_folder_.get(), buffer, sizeof buffer) > 0) {
-        }
         if (waited_for_.contains("sshd") && !read_file("/run/sshd.pid").value_or("").empty())
             is_ready("sshd");
         errno = 0;
@@ -160,7 +157,7 @@ class Init {
     Ledger ledger_;
     std::optional<Wedge> wedge_;
     const ProcessSpec sshd_;
-    Fd children_, notices_, run_folder_;
+    Fd children_, notices_;
     std::map<pid_t, const ProcessSpec*> running_;
     std::multimap<std::int64_t, const ProcessSpec*> restarts_;
     std::set<std::string> waited_for_;

@@ -73,10 +73,12 @@ std::string corpus(const std::string& name) {
     return contents(CLEANSLATE_SOURCE_DIR "/tests/corpus/h200/" + name);
 }
 
-RunningFleet::RunningFleet(const std::vector<std::string>& descriptions, const std::string& companion)
+RunningFleet::RunningFleet(const std::vector<std::string>& descriptions, const std::string& companion,
+                           int many)
     : folder_(fresh_folder()) {
     std::vector<std::string> argv{simhost(), "up", folder_};
     if (!companion.empty()) argv.insert(argv.end(), {"--with", companion});
+    if (many > 0) argv.insert(argv.end(), {"--many", std::to_string(many)});
     for (const auto& file : descriptions) argv.push_back(file[0] == '/' ? file : fleet_file(file));
     started_ = run(argv);
 }

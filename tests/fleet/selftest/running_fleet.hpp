@@ -28,8 +28,10 @@ struct ProcessLine {
 
 class RunningFleet {
   public:
-    // Descriptions are files below tests/fleet. `companion` is what the fleet ends with.
-    explicit RunningFleet(const std::vector<std::string>& descriptions, const std::string& companion = "");
+    // Descriptions are files below tests/fleet. `companion` is what the fleet ends with. `many` hosts of
+    // each, where it is given, are called NAME-01...
+    explicit RunningFleet(const std::vector<std::string>& descriptions, const std::string& companion = "",
+                          int many = 0);
     ~RunningFleet();
     RunningFleet(const RunningFleet&) = delete;
 

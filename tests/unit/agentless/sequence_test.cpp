@@ -19,7 +19,7 @@ class Transcript : public ::testing::Test {
         job_.kind = kind;
         if (kind == Job::Kind::clear) job_.playbook = playbooks::load_playbook(playbook).value();
         task_.host.name = "gpu01";
-        sequence_.emplace(job_, task_, 30s, outcome_);
+        sequence_.emplace(job_, task_, SurveyRequest{}, outcome_);
     }
     Move next() { return sequence_->next(now_); }
     // The next move must be a survey; it begins when it may and sees `scene`.
