@@ -125,9 +125,11 @@ Verdict worst(const HostVerdict& host) {
     return verdict;
 }
 
+// A row whose health cells say that it is sick shows more than enough.
 bool health_not_shown(const GpuRow& row) {
-    return std::ranges::any_of(row.troubles,
-                               [](const DriverMessage& t) { return t.code == "health-not-shown"; });
+    const auto silent = [](const DriverMessage& t) { return t.code == "health-not-shown"; };
+    const auto sick = [](const DriverMessage& t) { return t.trouble == Trouble::sick; };
+    return std::ranges::any_of(row.troubles, silent) && std::ranges::none_of(row.troubles, sick);
 }
 
 void judge_complete(const Evidence& evidence, const Expectations& expectations, HostVerdict& host) {

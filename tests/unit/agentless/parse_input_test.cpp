@@ -69,6 +69,18 @@ TEST(Seeds, EightCleanGpusAreClean) {
     EXPECT_NE(find(host.findings, "holders-not-shown"), nullptr);
 }
 
+TEST(ASickRow, HasShownItsHealthAndNeedsNoNoteThatItDidNot) {
+    ParseOptions options;
+    options.expect = 1;
+    const auto host = judge_output(
+        "0, GPU-00000000-1111-2222-3333-444444444444, 00000000:00:06.0, 0 MiB, 143771 MiB, [GPU requires "
+        "reset], "
+        "[GPU requires reset], NVIDIA H200\n",
+        options);
+    EXPECT_EQ(summary(host), "sick 0:sick");
+    EXPECT_EQ(find(host.findings, "health-not-shown"), nullptr);
+}
+
 TEST(Seeds, ARowFusedToPidsIsRepairedAndSaysSo) {
     const auto host = expect_gpus(seeds().at(1), 8);
     EXPECT_EQ(summary(host),
