@@ -77,7 +77,10 @@ Status replace_file(const std::string& path, std::string_view text) {
     const std::string target = resolved(path);
     struct stat old {};
     const bool exists = ::lstat(target.c_str(), &old) == 0;
-    if (exists && !S_ISREG(old.st_mode)) return fail("write", printable(path) + ": not a regular file");
+    // /dev/stdout leads to whatever file is open there: it is to be written to and not to be replaced.
+    const bool stands_for_another = path.starts_with("/dev/") || path.starts_with("/proc/");
+    if (stands_for_another || (exists && !S_ISREG(old.st_mode)))
+        return fail("write", printable(path) + ": not a regular file");
     std::string name = folder_of(target) + "/.cleanslate.XXXXXX";
     FileHandle file(::mkostemp(name.data(), O_CLOEXEC));
     if (!file.valid()) return write_error(path, "cannot be written", errno);

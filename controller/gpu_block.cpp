@@ -66,13 +66,37 @@ void write_plain_gpus(Page& page, const std::vector<GpuVerdict>& gpus) {
         write_gpu_line(page, fold_numbers(indexes), Verdict::clean, fmt::format("at most {} MiB", most));
 }
 
-void write_gpu(Page& page, const GpuVerdict& gpu, const Listed& listed) {
-    write_gpu_line(page, index_text(gpu), gpu.verdict,
-                   memory_text(gpu) + (gpu.name.empty() ? "" : "  " + gpu.name));
+void write_gpu(Page& page, const std::string& which, const GpuVerdict& gpu, const Listed& listed) {
+    write_gpu_line(page, which, gpu.verdict, memory_text(gpu) + (gpu.name.empty() ? "" : "  " + gpu.name));
     for (const Holder& holder : gpu.holders)
         if (!listed.contains(holder.key)) write_holder(page, detail_indent, "", holder);
-    for (const Finding& finding : gpu.findings)
-        if (is_news(finding, gpu)) write_finding(page, detail_indent, finding);
+    std::vector<Finding> news = gpu.findings;
+    std::erase_if(news, [&](const Finding& finding) { return !is_news(finding, gpu); });
+    write_findings(page, detail_indent, news);
+}
+
+// GPUs of which exactly the same is to be said share their lines.
+struct Alike {
+    std::string text;
+    std::vector<int> indexes;  // empty: one that has none
+    const GpuVerdict* gpu = nullptr;
+};
+
+std::vector<Alike> alike(const Page& page, const std::vector<GpuVerdict>& gpus, const Listed& listed) {
+    std::vector<Alike> groups;
+    for (const GpuVerdict& gpu : gpus) {
+        if (is_plain(gpu) || told_by_plan(gpu, listed)) continue;
+        Page scratch(page.columns(), false);
+        write_gpu(scratch, "", gpu, listed);
+        const std::string text = scratch.take();
+        const auto same = [&](const Alike& group) {
+            return gpu.index && !group.indexes.empty() && group.text == text;
+        };
+        const auto found = std::ranges::find_if(groups, same);
+        Alike& group = found != groups.end() ? *found : groups.emplace_back(Alike{text, {}, &gpu});
+        if (gpu.index) group.indexes.push_back(*gpu.index);
+    }
+    return groups;
 }
 
 }  // namespace
@@ -82,8 +106,11 @@ bool shown_as_holder(const Finding& finding) {
 }
 
 void write_gpus(Page& page, const std::vector<GpuVerdict>& gpus, const Listed& listed) {
-    for (const GpuVerdict& gpu : gpus)
-        if (!is_plain(gpu) && !told_by_plan(gpu, listed)) write_gpu(page, gpu, listed);
+    for (const Alike& group : alike(page, gpus, listed)) {
+        const std::string which =
+            group.indexes.empty() ? index_text(*group.gpu) : fold_numbers(group.indexes);
+        write_gpu(page, which, *group.gpu, listed);
+    }
     write_plain_gpus(page, gpus);
 }
 

@@ -117,16 +117,29 @@ void write_host_details(Page& page, const HostOutcome& host, bool raw_commands, 
     }
     if (host.last) write_gpus(page, host.last->gpus, listed);
     if (host.last) write_openers(page, host, listed);
-    for (const Finding& finding : findings_of(host))
-        if (!shown_as_holder(finding)) write_finding(page, gpu_indent, finding);
+    std::vector<Finding> findings;
+    for (Finding& finding : findings_of(host)) {
+        if (shown_as_holder(finding)) continue;
+        // Next to others of its code.
+        const auto last = std::find_if(findings.rbegin(), findings.rend(),
+                                       [&](const Finding& other) { return other.code == finding.code; });
+        findings.insert(last == findings.rend() ? findings.end() : last.base(), std::move(finding));
+    }
+    write_findings(page, gpu_indent, findings);
     write_spared(page, host);
     write_signals(page, host.signals);
     write_commands(page, host, raw_commands);
 }
 
-void write_finding(Page& page, std::size_t indent, const Finding& finding) {
-    page.wrapped(indent, finding.code + ": " + finding.text);
-    if (!finding.remedy.empty()) page.wrapped(indent + 4, "-> " + finding.remedy, Style::dim);
+void write_findings(Page& page, std::size_t indent, const std::vector<Finding>& findings) {
+    for (std::size_t i = 0; i < findings.size(); ++i) {
+        const Finding& finding = findings[i];
+        page.wrapped(indent, finding.code + ": " + finding.text);
+        const bool said_again = i + 1 < findings.size() && findings[i + 1].code == finding.code &&
+                                findings[i + 1].remedy == finding.remedy;
+        if (!finding.remedy.empty() && !said_again)
+            page.wrapped(indent + 4, "-> " + finding.remedy, Style::dim);
+    }
 }
 
 std::string error_text(const Error& error) {

@@ -28,8 +28,8 @@ std::string remarks_on(const agentless::Holder& holder);
 // A finding that only says that there is a holder: the holder's own line says it better.
 bool shown_as_holder(const agentless::Finding& finding);
 
-// Finding and remedy, wrapped.
-void write_finding(Page& page, std::size_t indent, const agentless::Finding& finding);
+// Findings and remedies, wrapped; several of one code with one remedy say it once.
+void write_findings(Page& page, std::size_t indent, const std::vector<agentless::Finding>& findings);
 
 // "connect: connection refused".
 std::string error_text(const Error& error);

@@ -21,6 +21,7 @@ int end_early(const controller::EarlyEnd& end, controller::Output& out) {
 }
 
 int run(const std::vector<std::string>& arguments) {
+    controller::occupy_closed_streams();
     controller::ignore_write_signals();
     controller::Output out(stdout);
     const auto environment = controller::environment_of_process();

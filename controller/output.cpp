@@ -1,10 +1,20 @@
 #include "controller/output.hpp"
 
+#include <fcntl.h>
+
 #include <cerrno>
 
 #include "controller/files.hpp"
 
 namespace cleanslate::controller {
+
+void occupy_closed_streams() {
+    for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+        if (::fcntl(stream, F_GETFD) >= 0 || errno != EBADF) continue;
+        // The lowest free descriptor is this one; it can be read, so that each write to it fails.
+        if (::open("/dev/null", O_RDONLY) < 0) return;
+    }
+}
 
 void Output::write(std::string_view text) {
     if (failed_ || text.empty()) return;

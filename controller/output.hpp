@@ -9,6 +9,10 @@
 
 namespace cleanslate::controller {
 
+// Puts something into the places of standard streams that are closed, so that no file that is opened later
+// becomes standard output. What is written to them is still lost, and noticed. Call it first.
+void occupy_closed_streams();
+
 class Output {
   public:
     explicit Output(std::FILE* file) : file_(file) {}

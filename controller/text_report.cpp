@@ -62,7 +62,7 @@ void write_clean_group(Page& page, const Group& group) {
                         format_duration(group.longest())});
     page.line(0, line);
     page.wrapped(4, repaired_text(host));
-    for (const Finding& finding : findings_of(host)) write_finding(page, 4, finding);
+    write_findings(page, 4, findings_of(host));
 }
 
 // Nothing is known of it but its error, so that hosts with the same one can share a line.

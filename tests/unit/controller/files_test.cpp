@@ -49,6 +49,8 @@ TEST(ReplaceFile, RefusesWhatIsNoRegularFile) {
     const TemporaryFolder folder;
     EXPECT_FALSE(replace_file(folder.file(""), "x"));
     EXPECT_FALSE(replace_file("/dev/null", "x"));
+    EXPECT_FALSE(replace_file("/dev/stdout", "x"));
+    EXPECT_FALSE(replace_file("/proc/self/fd/1", "x"));
     EXPECT_FALSE(replace_file(folder.file("no/such/folder"), "x"));
     std::filesystem::create_directory(folder.file("sub"));
     const auto refused = replace_file(folder.file("sub"), "x");
@@ -111,6 +113,29 @@ TEST(Output, NoticesAFullDisk) {
     EXPECT_THAT(written.error().message, HasSubstr("No space left"));
     EXPECT_FALSE(out.finish());
     std::fclose(full);
+}
+
+TEST(Output, OfAClosedStreamIsNotAnotherFilesAndIsNoticed) {
+    const int kept = ::dup(STDOUT_FILENO);
+    ::close(STDOUT_FILENO);
+    occupy_closed_streams();
+    const TemporaryFolder folder;
+    const FileHandle other(::open(folder.file("log").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+    std::FILE* out_file = ::fdopen(::dup(STDOUT_FILENO), "r+");
+    Status written = fail("", "");
+    if (out_file != nullptr) {
+        Output out(out_file);
+        out.write("report");
+        written = out.finish();
+        std::fclose(out_file);
+    }
+    const ssize_t raw = ::write(STDOUT_FILENO, "report", 6);
+    ::dup2(kept, STDOUT_FILENO);
+    ::close(kept);
+    EXPECT_NE(other.get(), STDOUT_FILENO);
+    EXPECT_FALSE(written);
+    EXPECT_EQ(raw, -1);
+    EXPECT_EQ(contents_of(folder.file("log")), "");
 }
 
 TEST(Output, NoticesAClosedPipe) {

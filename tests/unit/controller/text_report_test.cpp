@@ -57,6 +57,37 @@ TEST(TextReport, ShowsAGpusFindingThatItsHoldersDoNotTell) {
                                       "            -> reset the GPU\n"));
 }
 
+TEST(TextReport, FoldsGpusOfWhichTheSameIsToBeSaid) {
+    HostOutcome host = clean_host("gpu01");
+    host.verdict = Verdict::unknown;
+    for (GpuVerdict& gpu : host.last->gpus) {
+        if (gpu.index == 5) continue;
+        gpu.verdict = Verdict::unknown;
+        gpu.used.reset();
+        gpu.findings = {{Severity::unknown, "no-row", "no row for this GPU", ""}};
+    }
+    EXPECT_EQ(of({host}),
+              "gpu01 unknown, 1.2 s\n"
+              "    GPU 0-4,6-7 unknown ? / 143771 MiB  NVIDIA H200\n"
+              "        no-row: no row for this GPU\n"
+              "    GPU 5       clean   at most 0 MiB\n"
+              "unknown: 1 host: 1 unknown; 8 GPUs: 1 clean, 7 unknown; 1.9 s; exit 0: every host is "
+              "proven clean\n");
+}
+
+TEST(TextReport, SaysARemedyOnceForFindingsOfOneCode) {
+    HostOutcome host = unreachable_host("gpu01");
+    host.last.emplace();
+    host.last->findings = {{Severity::unknown, "driver-not-loaded", "status 9", "modprobe nvidia"},
+                           {Severity::unknown, "no-gpus", "no GPU was seen", "set gpus: 0"},
+                           {Severity::unknown, "driver-not-loaded", "it has failed", "modprobe nvidia"}};
+    EXPECT_THAT(of({host}), HasSubstr("    driver-not-loaded: status 9\n"
+                                      "    driver-not-loaded: it has failed\n"
+                                      "        -> modprobe nvidia\n"
+                                      "    no-gpus: no GPU was seen\n"
+                                      "        -> set gpus: 0\n"));
+}
+
 TEST(TextReport, SaysOnceThatAHolderHolds) {
     HostOutcome host = dirty_host("gpu02");
     GpuVerdict& gpu = host.last->gpus[2];
