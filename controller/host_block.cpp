@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "base/text.hpp"
 #include "base/units.hpp"
@@ -41,29 +42,32 @@ std::string result_text(const SignalAction& action) {
     return "";
 }
 
-// What ended is counted; what did not is named.
+struct Ended {
+    std::size_t count = 0;
+    Milliseconds longest{0};
+    bool written = false;
+};
+
+// What ended is counted, what did not (and one alone) is named.
 void write_signals(Page& page, const std::vector<SignalAction>& signals) {
-    std::map<std::pair<int, std::string>, std::pair<std::size_t, Milliseconds>> ended;
+    std::map<std::pair<int, std::string>, Ended> rounds;
     for (const SignalAction& action : signals) {
         if (action.result != SignalResult::ended) continue;
-        auto& [count, longest] = ended[{action.step, action.signal}];
-        ++count;
-        longest = std::max(longest, action.took.value_or(Milliseconds{0}));
+        Ended& ended = rounds[{action.step, action.signal}];
+        ++ended.count;
+        ended.longest = std::max(ended.longest, action.took.value_or(Milliseconds{0}));
     }
     for (const SignalAction& action : signals) {
         const std::string head = fmt::format("step {} {}: ", action.step, action.signal);
-        if (action.result != SignalResult::ended) {
+        Ended& ended = rounds[{action.step, action.signal}];
+        if (action.result != SignalResult::ended || ended.count == 1) {
             page.cut(gpu_indent, {{head + holder_text(action.process) + ": " + result_text(action) + ": "},
                                   {command_text(action.process)}});
-            continue;
+        } else if (!std::exchange(ended.written, true)) {
+            page.cut(gpu_indent, {{fmt::format("{}{} ended, the last after {}", head,
+                                               count_of(ended.count, "process", "processes"),
+                                               format_duration(ended.longest))}});
         }
-        const auto group = ended.find({action.step, action.signal});
-        if (group == ended.end()) continue;
-        const auto [count, longest] = group->second;
-        page.cut(gpu_indent,
-                 {{fmt::format("{}{} ended, the last after {}", head, count_of(count, "process", "processes"),
-                               format_duration(longest))}});
-        ended.erase(group);
     }
 }
 

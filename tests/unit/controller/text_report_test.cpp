@@ -171,6 +171,13 @@ TEST(TextReport, CountsWhatEndedAndNamesWhatDidNot) {
     EXPECT_THAT(text, HasSubstr("    step 1 TERM: pid 812 alice S, 3h10m: still alive (D): sleep 100000\n"));
 }
 
+TEST(TextReport, NamesTheOneProcessThatEnded) {
+    HostOutcome host = dirty_host("gpu01");
+    host.signals = {signal_action(1, "TERM", holder(70, "root", "serve"), SignalResult::ended)};
+    EXPECT_THAT(of({host}, "clear"),
+                HasSubstr("    step 1 TERM: pid 70 root S, 3h10m: ended after 0.13 s: serve\n"));
+}
+
 TEST(TextReport, NeverLosesASignalOfAHostThatWentAway) {
     HostOutcome host = unreachable_host("gpu01", "the connection was lost");
     host.signals.push_back(signal_action(2, "KILL", holder(812, "root", "x"), SignalResult::sent));
