@@ -1,6 +1,10 @@
 # Compiler and linker options that hold for the whole project.
 add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wconversion -Wno-sign-conversion
                     -Werror=return-type -Werror=unused-result)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  add_compile_options(-Wno-restrict)  # false alarms for std::string + char (gcc bug 105651)
+endif()
+set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
 add_compile_definitions(BOOST_ASIO_NO_DEPRECATED BOOST_ASIO_SEPARATE_COMPILATION)
 
 if(CLEANSLATE_FUZZ)
@@ -9,7 +13,7 @@ if(CLEANSLATE_FUZZ)
 elseif(CLEANSLATE_SANITIZE)
   add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -g1)
   add_link_options(-fsanitize=address,undefined)
-else()
+elseif(CMAKE_BUILD_TYPE STREQUAL "Release")  # it needs optimisation
   add_compile_options(-D_FORTIFY_SOURCE=2 -fstack-protector-strong)
 endif()
 
