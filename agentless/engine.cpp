@@ -169,8 +169,9 @@ void Engine::stop() {
 
 void Engine::host_finished(const HostOutcome& outcome) {
     if (!context_.limits.max_failures) return;
-    if (outcome.verdict != Verdict::unreachable && outcome.verdict != Verdict::unknown && !outcome.error)
-        return;
+    // A host that was only asked to run a command has no verdict: it failed if it could not be asked.
+    const bool unproven = context_.job.kind != Job::Kind::run && outcome.verdict >= Verdict::unknown;
+    if (!unproven && !outcome.error) return;
     const double limit = *context_.limits.max_failures;
     const double allowed = limit < 1 ? limit * static_cast<double>(tasks_.size()) : limit;
     {
