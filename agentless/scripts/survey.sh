@@ -10,6 +10,10 @@
 # (nvidia-smi, reading a wedged process's maps or command line) has a pipe that ends at that cat:
 #     queries | tag | join | cat
 
+has() {
+  command -v "$1" >/dev/null
+}
+
 # Whole seconds since boot, into now.
 read_uptime() {
   now=0
@@ -17,15 +21,23 @@ read_uptime() {
   now=${now%.*}
 }
 
-# guard PID START SECOND...: a process that sends USR1 to PID after each of the waits, if it is still the same one.
+# Sleeps; TERM ends it at once, with all that belongs to it.
+nap() {
+  napping=
+  trap '[ -z "$napping" ] || { kill "$napping"; wait "$napping"; }; exit 1' TERM
+  sleep "$1" &
+  napping=$!
+  wait "$napping"
+  slept=$?  # not the last command: mksh runs no trap behind that
+  return "$slept"
+}
+
+# guard PID START SECOND...: sends USR1 to PID after each of the naps, if it is still the same process.
 guard() {
-  trap 'kill "$nap"; exit 0' TERM
-  guarded=$1 since=$2 nap=
+  guarded=$1 since=$2
   shift 2
   for pause in "$@"; do
-    sleep "$pause" &
-    nap=$!
-    wait "$nap"
+    nap "$pause"
     read_stat "$guarded" && [ "$stat_start" = "$since" ] && kill -s USR1 "$guarded"
   done
 }
@@ -102,7 +114,7 @@ queries() {
     echo "$nonce done queries"
     return
   fi
-  if ! command -v nvidia-smi >/dev/null; then
+  if ! has nvidia-smi; then
     echo "$nonce tool gpu missing"
     echo "$nonce done queries"
     return
@@ -144,26 +156,35 @@ tag() {
   done
 }
 
-# After a cut: which files of which processes a child of this survey is stuck in, as its own descriptors tell.
-print_reading() {
+# All that this survey has started, into kin.
+find_kin() {
+  set -- /proc/[0-9]*
   kin=" $$ "
   for _ in 1 2 3; do
-    for dir in /proc/[0-9]*; do
+    [ $# -lt 5000 ] || break
+    for dir in "$@"; do
       one=${dir#/proc/}
       case $kin in *" $one "*) continue ;; esac
       read_stat "$one" || continue
       case $kin in *" $stat_parent "*) kin="$kin$one " ;; esac
     done
   done
+}
+
+# After a cut: which files of which processes a child of this survey is stuck in, as its own descriptors tell. Then the
+# children end; one that the kernel does not let go ends when it does.
+end_kin() {
   for one in $kin; do
+    [ "$one" != "$$" ] || continue
     # shellcheck disable=SC2012,SC2217
     ls -l "/proc/$one/fd" </dev/null | while IFS= read -r line; do
       file=${line##* -> /proc/}
       case $file in
-        *[!0-9a-z/]* | */*/* | "$$"/*) ;;
+        *[!0-9a-z/]* | */*/*) ;;
         [0-9]*/maps | [0-9]*/cmdline | [0-9]*/cgroup | [0-9]*/stat | [0-9]*/status) echo "reading ${file%/*} ${file#*/}" ;;
       esac
     done
+    kill -s KILL "$one"
   done
 }
 
@@ -185,13 +206,43 @@ print_meta() {
   read -r name </proc/2/comm
   [ "$name" = kthreadd ] || echo "meta hidden"
   for tool in cat ls find tr awk sleep printf; do
-    command -v "$tool" >/dev/null || echo "meta missing $tool"
+    has "$tool" || echo "meta missing $tool"
   done
   [ ! -r /dev ] || echo "nodes"
   for node in /dev/nvidia[0-9]*; do
     case ${node#/dev/nvidia} in *[!0-9]* | ?????*) ;; *) echo "node ${node#/dev/nvidia}" ;; esac
   done
   [ ! -d /proc/driver/nvidia/gpus ] || echo "drivers"
+}
+
+end_nap() {
+  read_stat "$watch" && [ "$stat_start" = "$watch_start" ] && kill -s TERM "$watch"
+}
+
+look() {
+  CLEANSLATE_NONCE=$nonce CLEANSLATE_INFO=/proc/driver/nvidia/version
+  for file in /proc/driver/nvidia/gpus/*/information; do
+    [ ! -e "$file" ] || CLEANSLATE_INFO="$CLEANSLATE_INFO
+$file"
+  done
+  export CLEANSLATE_NONCE CLEANSLATE_INFO
+  # What is waited for is the nap: it ends with the time, or when all is read. Never the pipeline: that ends with the
+  # last of its parts, and one may hang.
+  nap $((budget + slack)) >/dev/null </dev/null &
+  watch=$!
+  read_stat "$watch"
+  watch_start=$stat_start
+  queries </dev/null | tag | { join; end_nap; } | cat &
+  emitter=$!
+  if wait "$watch"; then
+    find_kin
+    kill -s KILL "$emitter"
+    echo
+    echo "cut"
+    end_kin
+  else
+    wait "$emitter"
+  fi
 }
 
 main() {
@@ -203,27 +254,8 @@ main() {
   echo
   echo "begin $nonce 1"
   print_meta
-  CLEANSLATE_NONCE=$nonce CLEANSLATE_INFO=/proc/driver/nvidia/version
-  for file in /proc/driver/nvidia/gpus/*/information; do
-    [ ! -e "$file" ] || CLEANSLATE_INFO="$CLEANSLATE_INFO
-$file"
-  done
-  export CLEANSLATE_NONCE CLEANSLATE_INFO
-  was_cut=
-  queries </dev/null | tag | join | cat &
-  emitter=$!
-  trap 'was_cut=1; kill -s KILL "$emitter"' USR1
-  read_stat "$$"
-  guard "$$" "$stat_start" $((budget + slack)) 2 >/dev/null </dev/null &
-  watch=$!
-  while kill -s 0 "$emitter"; do wait "$emitter"; done
-  kill "$watch"
-  wait "$watch"
-  if [ -n "$was_cut" ]; then
-    echo
-    echo "cut"
-    print_reading
-  fi
+  # Without these nothing can be read, or not with a deadline.
+  if has awk && has cat && has sleep; then look; fi
   echo "end $nonce"
 }
 

@@ -261,7 +261,8 @@ void Sandbox::run(const Runner& runner, const std::string& input, Seen& seen, un
         fs::create_directories("/run/tools");
         for (const char* tool :
              {"awk", "cat", "ls", "find", "grep", "tr", "sed", "sleep", "timeout", "printf", "cut"})
-            if (busybox || std::string_view(tool) == "awk")
+            if ((busybox || std::string_view(tool) == "awk") &&
+                !fs::exists(std::string("/run/tools/") + tool))
                 fs::create_symlink(find_program(runner.tools), std::string("/run/tools/") + tool);
         path = "/run/tools:" + path;
     }
@@ -299,14 +300,22 @@ void Sandbox::run(const Runner& runner, const std::string& input, Seen& seen, un
     ::waitpid(shell, nullptr, 0);
 }
 
-std::vector<int> Sandbox::alive() const {
-    // What ended and has lost its parent is this init's to bury.
-    std::vector<int> pids;
-    for (const auto& entry : fs::directory_iterator("/proc")) {
-        const int pid = std::atoi(entry.path().filename().c_str());
-        if (pid > 2 && state_of(pid) != 'Z') pids.push_back(pid);
+int Sandbox::left() const {
+    const auto count = [] {
+        int alive = 0;
+        for (const auto& entry : fs::directory_iterator("/proc")) {
+            const int pid = std::atoi(entry.path().filename().c_str());
+            // What has ended and lost its parent is this init's to bury.
+            if (pid > 2 && state_of(pid) != 'Z' && state_of(pid) != 'X') ++alive;
+        }
+        return alive;
+    };
+    int alive = count();
+    for (int i = 0; i < 1000 && alive > 0; ++i) {
+        ::usleep(1000);
+        alive = count();
     }
-    return pids;
+    return alive;
 }
 
 std::string Sandbox::start_of(int pid) {

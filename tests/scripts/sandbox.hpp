@@ -55,8 +55,8 @@ class Sandbox {
     // Runs `input` under the shell as user `uid`, to its end; at most `seconds`.
     void run(const Runner& runner, const std::string& input, Seen& seen, unsigned uid = 0, int seconds = 30);
 
-    // Pids of all processes but 1 and 2.
-    std::vector<int> alive() const;
+    // How many processes there are besides 1 and 2, when no more end for a second.
+    int left() const;
     static std::string start_of(int pid);  // field 22 of stat
     static char state_of(int pid);
 };

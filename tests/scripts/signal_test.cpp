@@ -15,6 +15,7 @@ namespace cleanslate::agentless {
 namespace {
 
 using cleanslate::testing::all_shells;
+using cleanslate::testing::all_tools;
 using cleanslate::testing::inside;
 using cleanslate::testing::Runner;
 using cleanslate::testing::Sandbox;
@@ -59,6 +60,8 @@ class SignalScript : public ::testing::TestWithParam<Runner> {
 
 INSTANTIATE_TEST_SUITE_P(Shells, SignalScript, ::testing::ValuesIn(all_shells()),
                          [](const ::testing::TestParamInfo<Runner>& it) { return it.param.name; });
+INSTANTIATE_TEST_SUITE_P(Tools, SignalScript, ::testing::ValuesIn(all_tools()),
+                         [](const ::testing::TestParamInfo<Runner>& it) { return it.param.name; });
 
 TEST_P(SignalScript, EndsProcessesAndSaysWhenTheyWereGone) {
     const auto seen = inside([&](Sandbox& host, Seen& out) {
@@ -69,7 +72,7 @@ TEST_P(SignalScript, EndsProcessesAndSaysWhenTheyWereGone) {
         host.run(GetParam(),
                  signal_script(request({key_of(out.ids["second"]), key_of(out.ids["first"])}, 20'000), nonce),
                  out);
-        out.ids["left"] = static_cast<int>(host.alive().size());
+        out.ids["left"] = host.left();
     });
     const auto report = read(seen);
     ASSERT_EQ(report.replies.size(), 2u);

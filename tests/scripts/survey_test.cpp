@@ -3,7 +3,9 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -94,7 +96,7 @@ TEST_P(SurveyScript, ShowsAnIdleHostWithItsDriverAndItself) {
                   "Model: \t\t NVIDIA H200\nGPU UUID: \t GPU-00000000-1111-2222-3333-444444444444\n"
                   "Bus Location: \t 0000:00:06.0\nDevice Minor: \t 3\n");
         host.run(GetParam(), survey_script(usual(), nonce), out);
-        out.ids["left"] = static_cast<int>(host.alive().size());
+        out.ids["left"] = host.left();
     });
     const auto evidence = read(seen);
     EXPECT_TRUE(evidence.complete);
@@ -348,6 +350,8 @@ TEST_P(SurveyInShell, EndsInTimeWhenAReaderDoesNot) {
         if (::mkfifo("/proc/driver/nvidia/gpus/0000:00:06.0/information", 0600) != 0)
             throw std::runtime_error("fifo");
         host.run(GetParam(), survey_script(hasty(4'000), nonce), out);
+        ::kill(out.ids["worker"], SIGKILL);
+        out.ids["left"] = host.left();
     });
     const auto evidence = read(seen);
     EXPECT_TRUE(evidence.complete);
@@ -356,6 +360,7 @@ TEST_P(SurveyInShell, EndsInTimeWhenAReaderDoesNot) {
     EXPECT_EQ(evidence.gpus.size(), 1u);
     EXPECT_THAT(process(evidence, seen.ids.at("worker")).open_minors, ElementsAre(0));
     EXPECT_LT(seen.milliseconds, 20'000);
+    EXPECT_EQ(seen.ids.at("left"), 0);
 }
 
 TEST_P(SurveyInShell, RunsNothingWhenTheTransferIsCut) {
@@ -457,6 +462,20 @@ TEST_F(Survey, SaysThatAContainersOwnProcHidesOthers) {
     const auto evidence = read(seen);
     EXPECT_TRUE(evidence.proc_hides_others);
     EXPECT_FALSE(evidence.holders_visible);
+}
+
+TEST_F(Survey, SaysThatHidepidHidesOthers) {
+    const auto seen = inside([&](Sandbox& host, Seen& out) {
+        host.nvidia_smi();
+        if (::mount("proc", "/proc", "proc", MS_REMOUNT, "hidepid=2") != 0)
+            throw std::runtime_error("hidepid");
+        host.run(sh, survey_script(usual(), nonce), out, 65534);
+    });
+    const auto evidence = read(seen);
+    EXPECT_TRUE(evidence.complete);
+    EXPECT_TRUE(evidence.proc_hides_others);
+    EXPECT_FALSE(evidence.holders_visible);
+    EXPECT_EQ(evidence.gpu_query.exit_status, 0);
 }
 
 TEST_F(Survey, NamesAMissingNvidiaSmiAndMissingTools) {
