@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -337,6 +338,27 @@ TEST_P(SurveyInShell, EndsInTimeWhenNvidiaSmiDoesNot) {
         EXPECT_THAT(process(evidence, seen.ids.at("worker")).open_minors, ElementsAre(0));
         EXPECT_GE(seen.milliseconds, 900);
         EXPECT_LT(seen.milliseconds, 15'000);
+    }
+}
+
+TEST_P(SurveyInShell, GivesUpOnAnNvidiaSmiThatNoSignalEnds) {
+    if (::access("/usr/bin/setpriv", X_OK) != 0) GTEST_SKIP() << "needs setpriv";
+    for (const bool with_timeout : {true, false}) {
+        const auto seen = inside([&](Sandbox& host, Seen& out) {
+            // It becomes root's, and the survey is an ordinary user's: as little to be ended as in state D.
+            std::filesystem::copy_file("/usr/bin/setpriv", "/run/become-root");
+            if (::chmod("/run/become-root", 04755) != 0) throw std::runtime_error("chmod");
+            host.nvidia_smi("exec /run/become-root --reuid 0 --clear-groups sleep 1000");
+            if (!with_timeout) host.hide("timeout");
+            host.run(GetParam(), survey_script(hasty(20'000), nonce), out, 65534);
+            out.ids["left"] = host.left();
+        });
+        const auto evidence = read(seen);
+        EXPECT_TRUE(evidence.complete);
+        EXPECT_TRUE(evidence.gpu_query.timed_out);
+        EXPECT_THAT(evidence.cuts, IsEmpty());
+        EXPECT_LT(seen.milliseconds, 15'000);
+        EXPECT_EQ(seen.ids.at("left"), 1) << "all but the one that cannot be ended";
     }
 }
 
