@@ -16,7 +16,7 @@
 namespace cleanslate::agentless {
 namespace {
 
-constexpr int kill_grace_ms = 50;   // from KILL until a child is left to be reaped later
+constexpr int kill_grace_ms = 50;  // from KILL until a child is left to be reaped later
 
 // Children that did not die of KILL at once (state D). Looked at again whenever another child is started.
 class Unreaped {

@@ -12,38 +12,44 @@ namespace cleanslate::agentless {
 
 using Pid = std::int32_t;
 
-// A process, once and for all: a pid alone can be reused, a (boot id, pid, start time) cannot. `start` is field 22
-// of /proc/PID/stat (clock ticks since boot) as the kernel prints it.
+// A process, once and for all: a pid alone can be reused, a (boot id, pid, start time) cannot. `start` is
+// field 22 of /proc/PID/stat (clock ticks since boot) as the kernel prints it.
 struct ProcessKey {
     Pid pid = 0;
     std::uint64_t start = 0;
     friend auto operator<=>(const ProcessKey&, const ProcessKey&) = default;
 };
 
-// One process as /proc shows it. Text is raw bytes from the host: pass it through printable() before showing it.
+// One process as /proc shows it. Text is raw bytes from the host: pass it through printable() before showing
+// it.
 struct Process {
     ProcessKey key;
     Pid parent = 0;
-    Pid session = 0;                       // field 6 of stat; equal to the pid for a session leader
-    char state = '?';                      // R S D Z T t X I as in stat
-    bool kernel_thread = false;            // PF_KTHREAD (0x00200000) in the flags of stat
-    std::optional<std::uint32_t> uid;      // real uid, from /proc/PID/status
-    std::string user;                      // name of uid in the host's passwd; empty where it has none
-    std::string comm;                      // at most 15 bytes
-    std::optional<std::string> exe;        // target of /proc/PID/exe, " (deleted)" taken off; absent: not readable
+    Pid session = 0;                   // field 6 of stat; equal to the pid for a session leader
+    char state = '?';                  // R S D Z T t X I as in stat
+    bool kernel_thread = false;        // PF_KTHREAD (0x00200000) in the flags of stat
+    std::optional<std::uint32_t> uid;  // real uid, from /proc/PID/status
+    std::string user;                  // name of uid in the host's passwd; empty where it has none
+    std::string comm;                  // at most 15 bytes
+    std::optional<std::string> exe;  // target of /proc/PID/exe, " (deleted)" taken off; absent: not readable
     bool exe_deleted = false;
     std::optional<std::uint32_t> exe_owner;  // uid that owns the executable's file; absent: could not be told
-    bool exe_writable_by_others = true;    // group or world may write the file (true where it could not be told)
-    bool host_mount_ns = false;            // its mount namespace is the one of pid 1 (or the survey's own, without root)
-    std::optional<std::vector<std::string>> argv;  // absent: not readable; empty: none (zombie, kernel thread)
-    std::optional<std::string> cgroup;     // the path that names it best (v2 line, else name=systemd, else the longest)
-    std::optional<std::uint64_t> age_s;    // seconds since it started
-    // Device files. minors: N of each /dev/nvidiaN. `control` is any other /dev/nvidia* (nvidiactl, nvidia-uvm, ...).
-    std::vector<int> open_minors;          // ascending, without repeats
+    // group or world may write the file (true where it could not be told)
+    bool exe_writable_by_others = true;
+    // its mount namespace is the one of pid 1 (or the survey's own, without root)
+    bool host_mount_ns = false;
+    // absent: not readable; empty: none (zombie, kernel thread)
+    std::optional<std::vector<std::string>> argv;
+    // the path that names it best (v2 line, else name=systemd, else the longest)
+    std::optional<std::string> cgroup;
+    std::optional<std::uint64_t> age_s;  // seconds since it started
+    // Device files. minors: N of each /dev/nvidiaN. `control` is any other /dev/nvidia* (nvidiactl,
+    // nvidia-uvm, ...).
+    std::vector<int> open_minors;  // ascending, without repeats
     std::vector<int> mapped_minors;
     bool opens_control = false;
     bool maps_control = false;
-    bool fds_readable = false;             // /proc/PID/fd could be listed
+    bool fds_readable = false;  // /proc/PID/fd could be listed
     bool maps_readable = false;
     bool opens_device() const {
         return opens_control || maps_control || !open_minors.empty() || !mapped_minors.empty();
@@ -55,29 +61,30 @@ enum class Trouble { none, sick, refused, unreadable };
 
 struct DriverMessage {
     Trouble trouble = Trouble::none;
-    std::string code;                      // finding code: "gpu-lost", "gpu-requires-reset", "driver-not-loaded", ...
-    std::string text;                      // the line as printed
-    std::string bus_id;                    // the GPU it names, as in GpuRow; empty: the whole command
+    std::string code;    // finding code: "gpu-lost", "gpu-requires-reset", "driver-not-loaded", ...
+    std::string text;    // the line as printed
+    std::string bus_id;  // the GPU it names, as in GpuRow; empty: the whole command
 };
 
-// One row of the core query, judged cell by cell. A cell that is not a plain value leaves its field absent, and its
-// text in `cells`.
+// One row of the core query, judged cell by cell. A cell that is not a plain value leaves its field absent,
+// and its text in `cells`.
 struct GpuRow {
-    std::vector<std::string> cells;        // as printed, trimmed
+    std::vector<std::string> cells;  // as printed, trimmed
     std::optional<int> index;
-    std::string uuid;                      // empty where the cell is not a GPU-... or MIG-... name
-    std::string bus_id;                    // lower case, 8-digit domain; empty where not readable
+    std::string uuid;    // empty where the cell is not a GPU-... or MIG-... name
+    std::string bus_id;  // lower case, 8-digit domain; empty where not readable
     std::optional<Mebibytes> used;
     std::optional<Mebibytes> total;
     std::string name;
-    bool repaired = false;                 // `parse` only: index taken out of a row fused to pids
-    std::vector<DriverMessage> troubles;   // what its columns say beyond plain values: wrong column count, fused,
-                                           // cut, a recovery action, a row remap, health not shown (none)
+    bool repaired = false;  // `parse` only: index taken out of a row fused to pids
+    // what its columns say beyond plain values: wrong column count, fused, cut, a recovery action, a row
+    // remap, health not shown (none)
+    std::vector<DriverMessage> troubles;
 };
 
 // One line of the compute-apps query.
 struct ComputeApp {
-    std::optional<Pid> pid;                // absent for [N/A], [Not Supported]
+    std::optional<Pid> pid;  // absent for [N/A], [Not Supported]
     std::string uuid;
     std::optional<Mebibytes> used;
     std::string name;
@@ -85,46 +92,49 @@ struct ComputeApp {
 
 // How a remote tool ended.
 struct ToolResult {
-    std::optional<int> exit_status;        // absent: never ran to its end
-    bool timed_out = false;                // also: not started beside one that is stuck (Evidence::stuck)
+    std::optional<int> exit_status;  // absent: never ran to its end
+    bool timed_out = false;          // also: not started beside one that is stuck (Evidence::stuck)
     bool missing = false;
 };
 
 // One GPU as /proc/driver/nvidia/gpus/<bus id>/information has it: the only source of its device minor.
 struct DriverGpu {
-    std::string bus_id;                    // as in GpuRow
+    std::string bus_id;  // as in GpuRow
     std::string uuid;
     std::optional<int> minor;
 };
 
 struct Evidence {
-    bool complete = false;                 // the survey ended with its own end record
-    std::string incomplete_reason;         // why it is not; empty where it is
-    std::string boot_id;                   // /proc/sys/kernel/random/boot_id
-    std::uint32_t uid = 0;                 // who looked
+    bool complete = false;          // the survey ended with its own end record
+    std::string incomplete_reason;  // why it is not; empty where it is
+    std::string boot_id;            // /proc/sys/kernel/random/boot_id
+    std::uint32_t uid = 0;          // who looked
     bool root = false;
-    std::optional<std::uint64_t> clock_ticks;       // per second
+    std::optional<std::uint64_t> clock_ticks;  // per second
     std::vector<std::string> missing_tools;
     // nvidia-smi
     ToolResult gpu_query;
     std::vector<GpuRow> gpus;
-    std::vector<DriverMessage> messages;   // what stood between the rows
+    std::vector<DriverMessage> messages;  // what stood between the rows
     ToolResult app_query;
     std::vector<ComputeApp> apps;
-    std::vector<std::string> app_problems; // lines of the compute-apps query that are no row
-    std::string driver_version;            // empty: unknown
-    std::vector<Pid> stuck;                // every nvidia-smi that hangs in the kernel (state D), whoever started it
+    std::vector<std::string> app_problems;  // lines of the compute-apps query that are no row
+    std::string driver_version;             // empty: unknown
+    std::vector<Pid> stuck;  // every nvidia-smi that hangs in the kernel (state D), whoever started it
     // The kernel's side
     std::optional<std::vector<DriverGpu>> driver_gpus;  // absent: no /proc/driver/nvidia/gpus
-    std::optional<std::vector<int>> device_minors;      // the /dev/nvidiaN there are; absent: /dev not readable
-    bool proc_hides_others = false;        // hidepid, a container's own /proc, or the /proc of another pid namespace
-    bool holders_visible = false;          // every process's fd and maps could be listed
-    std::uint64_t unreadable = 0;          // processes whose fd or maps could not be read
-    std::vector<std::string> cuts;         // what the remote deadline cut: "maps of 812"; holders_visible is false then
-    // Every process that has a device file or that the driver lists, and all ancestors of these; every process that
-    // is no kernel thread where the survey was asked for all (a playbook with name or command-line patterns).
+    std::optional<std::vector<int>> device_minors;  // the /dev/nvidiaN there are; absent: /dev not readable
+    // hidepid, a container's own /proc, or the /proc of another pid namespace
+    bool proc_hides_others = false;
+    bool holders_visible = false;  // every process's fd and maps could be listed
+    std::uint64_t unreadable = 0;  // processes whose fd or maps could not be read
+    // what the remote deadline cut: "maps of 812"; holders_visible is false then
+    std::vector<std::string> cuts;
+    // Every process that has a device file or that the driver lists, and all ancestors of these; every
+    // process that is no kernel thread where the survey was asked for all (a playbook with name or
+    // command-line patterns).
     std::vector<Process> processes;
-    std::vector<Pid> session_ancestors;    // the survey's own shell and everything above it, up to pid 1
+    std::vector<Pid> session_ancestors;  // the survey's own shell and everything above it, up to pid 1
 
     const Process* find(Pid pid) const {
         for (const auto& p : processes)

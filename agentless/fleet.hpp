@@ -1,6 +1,6 @@
 #pragma once
-// One run over many hosts: bounded fan-out, one coroutine a host, deadlines, failure limit, and a stop that loses
-// nothing. No Asio here: the controller sees only this header.
+// One run over many hosts: bounded fan-out, one coroutine a host, deadlines, failure limit, and a stop that
+// loses nothing. No Asio here: the controller sees only this header.
 
 #include <functional>
 #include <memory>
@@ -20,13 +20,13 @@ enum class HostKeyCheck { strict, accept_new, off };
 
 // How hosts are reached. Every field has its default in the command line's help.
 struct Reach {
-    bool local = false;                          // --local: this machine, no SSH
-    std::string user;                            // default user; empty: $USER
-    std::vector<std::string> identity_files;     // tried in order; empty: ~/.ssh/id_ed25519, id_ecdsa
-    std::string agent_socket;                    // empty: no agent
-    std::vector<std::string> known_hosts;        // files, in order; the first is the one accept-new writes to
+    bool local = false;                       // --local: this machine, no SSH
+    std::string user;                         // default user; empty: $USER
+    std::vector<std::string> identity_files;  // tried in order; empty: ~/.ssh/id_ed25519, id_ecdsa
+    std::string agent_socket;                 // empty: no agent
+    std::vector<std::string> known_hosts;     // files, in order; the first is the one accept-new writes to
     HostKeyCheck host_key_check = HostKeyCheck::strict;
-    Milliseconds connect_timeout{10'000};        // resolve, connect, handshake, auth: each
+    Milliseconds connect_timeout{10'000};  // resolve, connect, handshake, auth: each
 };
 
 // What is done to every host.
@@ -38,25 +38,25 @@ struct Job {
     bool dry_run = false;                         // clear: choose and report, signal nothing, run nothing
     bool include_jobs = false;
     std::optional<std::string> own_job;
-    std::optional<Milliseconds> settle;           // absent: 2 s, 12 s where a target ran in a unit, container or pod
+    std::optional<Milliseconds> settle;  // absent: 2 s, 12 s where a target ran in a unit, container or pod
 };
 
 struct HostTask {
     inventory::Host host;
     Expectations expectations;
-    std::optional<Consent> consent;               // after a plan was shown and agreed to
+    std::optional<Consent> consent;  // after a plan was shown and agreed to
 };
 
 struct SweepLimits {
-    int fanout = 64;                              // sessions at a time
-    int threads = 0;                              // shards; 0: the cores
-    Milliseconds step_timeout{60'000};            // one survey, one signal round beyond its own wait, one command
-    std::optional<Milliseconds> deadline;         // the whole sweep
-    std::optional<double> max_failures;           // hosts unreachable or unknown: a count, or a share where < 1
+    int fanout = 64;                       // sessions at a time
+    int threads = 0;                       // shards; 0: the cores
+    Milliseconds step_timeout{60'000};     // one survey, one signal round beyond its own wait, one command
+    std::optional<Milliseconds> deadline;  // the whole sweep
+    std::optional<double> max_failures;    // hosts unreachable or unknown: a count, or a share where < 1
 };
 
-// Who is told what happens while it happens. Called from the shards' threads: implementations lock. References are
-// valid during the call only.
+// Who is told what happens while it happens. Called from the shards' threads: implementations lock.
+// References are valid during the call only.
 class Observer {
   public:
     virtual ~Observer() = default;
@@ -79,23 +79,25 @@ class Audit {
 };
 
 struct SweepResult {
-    std::vector<HostOutcome> hosts;               // in the order of the tasks, one each, always
+    std::vector<HostOutcome> hosts;  // in the order of the tasks, one each, always
     bool interrupted = false;
     bool deadline_passed = false;
     bool failure_limit_reached = false;
     bool audit_failed = false;
     std::string audit_error;
-    std::vector<std::string> notes;               // things worth saying once
+    std::vector<std::string> notes;  // things worth saying once
 };
 
 class Sweep {
   public:
-    Sweep(std::vector<HostTask> tasks, Job job, Reach reach, SweepLimits limits, Observer& observer, Audit& audit);
+    Sweep(std::vector<HostTask> tasks, Job job, Reach reach, SweepLimits limits, Observer& observer,
+          Audit& audit);
     ~Sweep();
-    // Runs to the end. Call once. Errors are those that stop everything before a host is contacted (a key file that
-    // cannot be read, a known_hosts file that is malformed).
+    // Runs to the end. Call once. Errors are those that stop everything before a host is contacted (a key
+    // file that cannot be read, a known_hosts file that is malformed).
     Result<SweepResult> run();
-    // From any thread. The first: no new host is begun, steps under way report. The second: everything is cut.
+    // From any thread. The first: no new host is begun, steps under way report. The second: everything is
+    // cut.
     void stop();
     // Names of hosts that are begun and not ended, with what they are doing. From any thread.
     std::vector<std::pair<std::string, std::string>> unfinished() const;

@@ -4,14 +4,22 @@ namespace cleanslate::agentless {
 
 std::string_view to_string(SignalResult result) {
     switch (result) {
-        case SignalResult::ended: return "ended";
-        case SignalResult::alive: return "alive";
-        case SignalResult::zombie: return "zombie";
-        case SignalResult::changed: return "changed";
-        case SignalResult::not_permitted: return "not_permitted";
-        case SignalResult::planned: return "planned";
-        case SignalResult::not_sent: return "not_sent";
-        case SignalResult::sent: return "sent";
+        case SignalResult::ended:
+            return "ended";
+        case SignalResult::alive:
+            return "alive";
+        case SignalResult::zombie:
+            return "zombie";
+        case SignalResult::changed:
+            return "changed";
+        case SignalResult::not_permitted:
+            return "not_permitted";
+        case SignalResult::planned:
+            return "planned";
+        case SignalResult::not_sent:
+            return "not_sent";
+        case SignalResult::sent:
+            return "sent";
     }
     return "sent";
 }

@@ -1,6 +1,6 @@
 #pragma once
-// The two remote primitives as text: what is sent to /bin/sh, and what comes back. docs/remote-protocol.md has the
-// grammar.
+// The two remote primitives as text: what is sent to /bin/sh, and what comes back. docs/remote-protocol.md
+// has the grammar.
 
 #include <optional>
 #include <string>
@@ -17,38 +17,39 @@ namespace cleanslate::agentless {
 std::string fresh_nonce();
 
 struct SurveyRequest {
-    bool all_processes = false;          // for playbooks with name, command-line, exe or pid patterns
-    Milliseconds budget{30'000};         // remote deadline of both nvidia-smi queries together; whole seconds, at least 1
-    Milliseconds slack{8'000};           // the script ends at most so long after the budget, whatever hangs
+    bool all_processes = false;  // for playbooks with name, command-line, exe or pid patterns
+    // remote deadline of both nvidia-smi queries together; whole seconds, at least 1
+    Milliseconds budget{30'000};
+    Milliseconds slack{8'000};  // the script ends at most so long after the budget, whatever hangs
 };
 
 // Standard input for /bin/sh -s.
 std::string survey_script(const SurveyRequest& request, std::string_view nonce);
 
-// Everything outside begin/end markers of this nonce is ignored. No end record: Evidence with complete == false, and
-// nothing else in it may be used. Errors (kind "protocol") for what is no survey at all.
+// Everything outside begin/end markers of this nonce is ignored. No end record: Evidence with complete ==
+// false, and nothing else in it may be used. Errors (kind "protocol") for what is no survey at all.
 Result<Evidence> read_survey(std::string_view out, std::string_view nonce);
 
 struct SignalRequest {
-    std::string signal;                  // "TERM"
-    std::vector<ProcessKey> targets;     // signalled in this order
-    std::string boot_id;                 // another one there: nothing is signalled, every result is `changed`
-    Milliseconds wait{10'000};           // at most so long for all of them; over the moment they are gone
+    std::string signal;               // "TERM"
+    std::vector<ProcessKey> targets;  // signalled in this order
+    std::string boot_id;              // another one there: nothing is signalled, every result is `changed`
+    Milliseconds wait{10'000};        // at most so long for all of them; over the moment they are gone
 };
 
 struct SignalReply {
     ProcessKey key;
     enum class Result { ended, alive, zombie, changed, not_permitted } result = Result::alive;
-    std::optional<Milliseconds> took;    // from the signal to its end, where it ended
+    std::optional<Milliseconds> took;  // from the signal to its end, where it ended
     char state = '?';
-    std::optional<Pid> parent;           // of a zombie
-    bool sent = false;                   // the signal went out
+    std::optional<Pid> parent;  // of a zombie
+    bool sent = false;          // the signal went out
 };
 
 struct SignalReport {
     bool complete = false;
-    // Those that came, also where the report is not complete: a target whose signal went out and whose end was not
-    // heard of is `alive` with state '?'.
+    // Those that came, also where the report is not complete: a target whose signal went out and whose end
+    // was not heard of is `alive` with state '?'.
     std::vector<SignalReply> replies;
 };
 

@@ -40,11 +40,12 @@ struct Script {
 // Bounds of one run. Both always hold, whatever the host does.
 struct Limits {
     Clock::time_point deadline;
-    std::size_t max_bytes = 8u << 20;  // of stdout and stderr together; more ends the run with kind "output_limit"
+    // of stdout and stderr together; more ends the run with kind "output_limit"
+    std::size_t max_bytes = 8u << 20;
 };
 
-// What a run that came to its own end left behind. A run that did not (deadline, lost connection, limit) is an
-// Error, and its partial output is not evidence.
+// What a run that came to its own end left behind. A run that did not (deadline, lost connection, limit) is
+// an Error, and its partial output is not evidence.
 struct RunOutput {
     std::string out;
     std::string err;
@@ -57,19 +58,20 @@ class Connection {
   public:
     virtual ~Connection() = default;
     // Runs one script to its end: both streams at EOF, closed. One run at a time.
-    // Errors: kind "timeout" (deadline), "connection_lost", "output_limit", "refused" (exec or channel refused),
-    // "cancelled"; phase is the caller's to add.
+    // Errors: kind "timeout" (deadline), "connection_lost", "output_limit", "refused" (exec or channel
+    // refused), "cancelled"; phase is the caller's to add.
     virtual Awaitable<Result<RunOutput>> run(const Script& script, Limits limits) = 0;
 };
 
 class Transport {
   public:
     virtual ~Transport() = default;
-    // Opens and authenticates. Errors carry phase "resolve", "connect", "handshake", "host-key" or "auth", and kind
-    // "resolve_failed", "connect_refused", "connect_timeout", "connect_failed", "handshake_timeout",
-    // "handshake_failed", "host_key_unknown", "host_key_changed", "host_key_revoked", "auth_failed", "auth_timeout",
-    // "cancelled". Own deadlines hold for each phase, and `deadline` for all of them.
-    virtual Awaitable<Result<std::unique_ptr<Connection>>> open(const Endpoint& endpoint, Clock::time_point deadline) = 0;
+    // Opens and authenticates. Errors carry phase "resolve", "connect", "handshake", "host-key" or "auth",
+    // and kind "resolve_failed", "connect_refused", "connect_timeout", "connect_failed", "handshake_timeout",
+    // "handshake_failed", "host_key_unknown", "host_key_changed", "host_key_revoked", "auth_failed",
+    // "auth_timeout", "cancelled". Own deadlines hold for each phase, and `deadline` for all of them.
+    virtual Awaitable<Result<std::unique_ptr<Connection>>> open(const Endpoint& endpoint,
+                                                                Clock::time_point deadline) = 0;
     // Makes every open() and run() under way, and every later one, end soon with kind "cancelled".
     // Called on the shard's thread.
     virtual void cancel_all() = 0;

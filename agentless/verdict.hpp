@@ -29,18 +29,18 @@ struct Finding {
 // A process at a GPU (or at none: an opener), as the report shows it.
 struct Holder {
     ProcessKey key;
-    std::string user;                     // "uid 1000" where it has no name; empty where not observed
-    std::optional<std::string> exe;       // printable
-    std::optional<std::string> command;   // printable, secrets masked unless raw commands were asked for
+    std::string user;                    // "uid 1000" where it has no name; empty where not observed
+    std::optional<std::string> exe;      // printable
+    std::optional<std::string> command;  // printable, secrets masked unless raw commands were asked for
     char state = '?';
-    std::optional<Mebibytes> used;        // on this GPU, as the driver attributes it
+    std::optional<Mebibytes> used;  // on this GPU, as the driver attributes it
     bool is_protected = false;
     std::string protected_by;
-    std::optional<std::string> unit;      // systemd unit, container, Slurm job or pod that it belongs to
+    std::optional<std::string> unit;  // systemd unit, container, Slurm job or pod that it belongs to
     std::optional<std::uint64_t> age_s;
-    bool ghost = false;                   // the driver lists it, it no longer lives
-    bool inherited = false;               // holds a dead one's context through inherited descriptors
-    bool foreign_pid = false;             // the pid is not in this /proc (another pid namespace)
+    bool ghost = false;        // the driver lists it, it no longer lives
+    bool inherited = false;    // holds a dead one's context through inherited descriptors
+    bool foreign_pid = false;  // the pid is not in this /proc (another pid namespace)
 };
 
 struct GpuVerdict {
@@ -56,26 +56,26 @@ struct GpuVerdict {
 struct HostVerdict {
     Verdict verdict = Verdict::unknown;
     std::vector<Finding> findings;
-    std::vector<GpuVerdict> gpus;         // by index; those without one last
+    std::vector<GpuVerdict> gpus;  // by index; those without one last
     std::vector<Holder> openers;
     bool clean() const { return verdict == Verdict::clean; }
 };
 
 struct Expectations {
-    std::optional<int> gpus;              // the inventory's or --expect's count
-    bool any_count = false;               // `parse --expect any`
+    std::optional<int> gpus;  // the inventory's or --expect's count
+    bool any_count = false;   // `parse --expect any`
     Mebibytes max_used{100};
-    bool require_holders = false;         // --require-holders
-    bool raw_commands = false;            // --raw-commands
-    bool parse_only = false;              // `parse`: rows are the only witness: nothing is known of holders
+    bool require_holders = false;  // --require-holders
+    bool raw_commands = false;     // --raw-commands
+    bool parse_only = false;       // `parse`: rows are the only witness: nothing is known of holders
     ProtectionRules protection;
 };
 
 // Judges evidence. Evidence that is not complete is `unknown` with the finding "survey-incomplete".
 HostVerdict judge(const Evidence& evidence, const Expectations& expectations);
 
-// Secrets in a command line, masked: values of --api-key, --token, --password and the like, NAME=... for such names,
-// user:password@ in URLs. The result is printable.
+// Secrets in a command line, masked: values of --api-key, --token, --password and the like, NAME=... for such
+// names, user:password@ in URLs. The result is printable.
 std::string masked_command(const std::vector<std::string>& argv);
 
 }  // namespace cleanslate::agentless

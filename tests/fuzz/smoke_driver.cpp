@@ -1,5 +1,5 @@
-// Runs a libFuzzer harness without libFuzzer: every seed of a folder, then COUNT mutations of seeds from a fixed
-// random sequence. Usage: NAME_fuzz FOLDER COUNT. A harness that finds a fault aborts.
+// Runs a libFuzzer harness without libFuzzer: every seed of a folder, then COUNT mutations of seeds from a
+// fixed random sequence. Usage: NAME_fuzz FOLDER COUNT. A harness that finds a fault aborts.
 
 #include <algorithm>
 #include <cstdint>
@@ -49,11 +49,21 @@ class Mutator {
         const auto& other = any_seed();
         const auto from = below(other.size());
         switch (below(6)) {
-            case 0: text.insert(at, 1, static_cast<char>(below(256))); break;
-            case 1: text.erase(at, length); break;
-            case 2: text.insert(at, text.substr(at, length)); break;
-            case 3: text.insert(at, other.substr(from, below(60))); break;
-            case 4: text.resize(at); break;
+            case 0:
+                text.insert(at, 1, static_cast<char>(below(256)));
+                break;
+            case 1:
+                text.erase(at, length);
+                break;
+            case 2:
+                text.insert(at, text.substr(at, length));
+                break;
+            case 3:
+                text.insert(at, other.substr(from, below(60)));
+                break;
+            case 4:
+                text.resize(at);
+                break;
             default:
                 if (at < text.size()) text[at] = static_cast<char>(text[at] ^ (1 << below(8)));
         }

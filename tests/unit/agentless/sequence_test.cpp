@@ -33,7 +33,8 @@ class Transcript : public ::testing::Test {
         now_ += 50ms;
     }
     // The next move must be `signal` to exactly these; everybody answers `result` after `took`.
-    void expect_signal(const std::string& signal, std::vector<Pid> pids, SignalReply::Result result, Milliseconds took) {
+    void expect_signal(const std::string& signal, std::vector<Pid> pids, SignalReply::Result result,
+                       Milliseconds took) {
         const Move move = next();
         const auto* send = std::get_if<SendSignal>(&move);
         ASSERT_NE(send, nullptr) << "expected " << signal << ", got move " << move.index();
@@ -114,7 +115,8 @@ TEST_F(Transcript, WhatComesBackDuringSettlingIsDirtyAndItsSupervisorIsNamed) {
     expect_survey(Scene(8).holder(812, 2, 76107).in_cgroup(812, unit));
     expect_signal("TERM", {812}, ended, 20ms);
     expect_survey(Scene(8));
-    expect_survey(Scene(8).holder(990, 2, 76107).in_cgroup(990, unit), 12'070ms);  // 12 s where a unit may restart it
+    // 12 s where a unit may restart it
+    expect_survey(Scene(8).holder(990, 2, 76107).in_cgroup(990, unit), 12'070ms);
     expect_finish(Verdict::dirty);
     EXPECT_TRUE(has_finding("respawned", "model-server.service"));
     EXPECT_TRUE(has_finding("respawned", "systemctl stop"));
