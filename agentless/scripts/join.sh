@@ -20,20 +20,24 @@ join() {
   function flush() { fflush() }
   function done(stage) { print "done " stage; flush() }
 
-  # /proc/PID/stat, whole, into stat[], with parent and kernel-thread flag. False where there is no such process.
-  function load(p,   file, line, text, f) {
+  # /proc/PID/stat up to its field 22, the start time, into stat[]; false where there is no such process.
+  function load(p,   file, line, text, f, i, n) {
     if (p in stat) return stat[p] != ""
     file = "/proc/" p "/stat"
     text = ""
     while ((getline line < file) > 0) text = text (text == "" ? "" : "\n") line
     close(file)
+    stat[p] = ""
+    if (!match(text, /\)[^)]*$/)) return 0
+    n = split(substr(text, RSTART + 2), f, " ")
+    if (n < 20) return 0
+    text = substr(text, 1, RSTART)
+    for (i = 1; i <= 20; i++) text = text " " f[i]
     stat[p] = text
-    if (text == "" || !match(text, /\)[^)]*$/)) { stat[p] = ""; return 0 }
-    split(substr(text, RSTART + 2), f, " ")
     parent[p] = f[2]
     session[p] = f[4]
-    start[p] = f[20]
     kernel[p] = int(f[7] / 2097152) % 2
+    start[p] = f[20]
     return 1
   }
   function uid_of(p,   file, line, f, uid) {
@@ -45,16 +49,16 @@ join() {
     if (uid ~ /^[0-9]+$/) uids[uid] = 1
     return uid
   }
-  # v2 and systemd lines first: a bound must not cut them. The kernel lets no newline into a path.
-  function cgroup_of(p,   file, line, first, rest) {
+  # The lines of v2 and of systemd, and the longest of the others. The kernel lets no newline into a path.
+  function cgroup_of(p,   file, line, named, longest) {
     file = "/proc/" p "/cgroup"
-    first = rest = ""
+    named = longest = ""
     while ((getline line < file) > 0) {
-      if (line ~ /^0::/ || line ~ /^[0-9]+:name=systemd:/) first = first line "\n"
-      else if (length(rest) < 3000) rest = rest line "\n"
+      if (line ~ /^0::/ || line ~ /^[0-9]+:name=systemd:/) named = named line "\n"
+      else if (length(line) > length(longest)) longest = line
     }
     close(file)
-    return substr(first rest, 1, 4096)
+    return substr(named longest, 1, 8192)
   }
   # A child of this survey, also one that has lost its parent: begun after it in the same session.
   function own(p) {
@@ -82,21 +86,25 @@ join() {
   function link(path, target,   part) {  # of /proc/PID/fd/N, exe, ns/mnt
     split(path, part, "/")
     if (part[4] == "fd" && part[5] != "") open[part[3]] = add(open[part[3]], target)
-    else if (part[4] == "fd") list[++listed] = part[3]
+    else if (part[4] == "fd") {
+      list[++listed] = part[3]
+      if (target != "") unlisted[part[3]] = 1
+    }
     else if (target == "") return
     else if (part[4] == "exe") exe[part[3]] = target
     else if (part[4] == "ns") mount[part[3]] = target
   }
-  # All links of all processes in one find. The targets are hostile text: records end in NUL, tr swaps that with
-  # newline, so a target cannot make a line.
+  # All links of all processes, 2000 processes a find. The targets are hostile text: records end in NUL, tr swaps that
+  # with newline, so a target cannot make a line.
   function look_find(   cmd, line, ok, at) {
-    cmd = "set -- /proc/[0-9]*/fd /proc/[0-9]*/exe /proc/[0-9]*/ns/mnt; [ $# -lt 9000 ] || set -- /proc; " \
-      "find /proc/self \"$@\" -maxdepth 3 \\( -path /proc/self -printf \"ok\\\\0\" -prune " \
-      "-o -path \"/proc/[0-9]*/fd\" -printf \"%p\\\\0\" " \
-      "-o -path \"/proc/[0-9]*/fd/*\" \\( -lname \"/dev/nvidia*\" -printf \"%p %l\\\\0\" -o -true \\) " \
-      "-o \\( -path \"/proc/[0-9]*/ns/mnt\" -o -path \"/proc/[0-9]*/exe\" \\) -printf \"%p %l\\\\0\" " \
-      "-o -path \"/proc/[0-9]*/ns\" -o -path \"/proc/[0-9]*/*\" -prune -o -path \"/proc/[!0-9]*\" -prune \\) " \
-      "2>/dev/null </dev/null | tr \"\\\\n\\\\000\" \"\\\\001\\\\n\""
+    cmd = "look() { find /proc/self \"$@\" -maxdepth 1 \\( -path /proc/self -printf \"ok\\0\" -prune " \
+      "-o -path \"*/fd\" \\( -readable -printf \"%p\\0\" -o -printf \"%p -\\0\" \\) " \
+      "-o -path \"*/fd/*\" -lname \"/dev/nvidia*\" -printf \"%p %l\\0\" " \
+      "-o ! -path \"*/fd/*\" -printf \"%p %l\\0\" \\); }; " \
+      "n=0 some=; for p in /proc/[0-9]*; do some=\"$some $p/fd $p/exe $p/ns/mnt\" n=$((n + 1)); " \
+      "[ $n -lt 2000 ] || { look $some; n=0 some=; }; done 2>/dev/null </dev/null; " \
+      "look $some 2>/dev/null </dev/null"
+    cmd = "{ " cmd "; } | tr \"\\n\\000\" \"\\001\\n\""
     while ((cmd | getline line) > 0) {
       if (line == "ok") { ok = 1; continue }
       at = index(line, " ")
@@ -114,7 +122,14 @@ join() {
     cmd = "for p in /proc/[0-9]*; do n=${p#/proc/}; echo; echo \"$CLEANSLATE_NONCE $n\"; " \
       "ls -ln $p/ns/mnt $p/task/$n/exe $p/fd </dev/null; done 2>/dev/null"
     while ((cmd | getline line) > 0) {
-      if (index(line, mark) == 1) { p = substr(line, length(mark) + 1); list[++listed] = p; n = 0; continue }
+      if (index(line, mark) == 1) {
+        p = substr(line, length(mark) + 1)
+        list[++listed] = p
+        unlisted[p] = 1
+        n = 0
+        continue
+      }
+      if (line == "/proc/" p "/fd:" || line ~ /^total /) delete unlisted[p]
       n++
       at = index(line, " -> ")
       target = at ? substr(line, at + 4) : ""
