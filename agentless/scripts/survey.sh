@@ -21,10 +21,11 @@ read_uptime() {
   now=${now%.*}
 }
 
-# Sleeps; TERM ends it at once, with all that belongs to it.
+# Sleeps; TERM ends it at once, with all that belongs to it: by KILL, since a child that is not yet a sleep may lose a TERM
+# to the shell's own handler.
 nap() {
   napping=
-  trap '[ -z "$napping" ] || { kill "$napping"; wait "$napping"; }; exit 1' TERM
+  trap '[ -z "$napping" ] || { kill -s KILL "$napping"; wait "$napping"; }; exit 1' TERM
   sleep "$1" &
   napping=$!
   wait "$napping"
