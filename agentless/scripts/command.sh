@@ -22,9 +22,11 @@ cleanslate_signal() {
 
 # A time limit of the host's own: a connection that is gone ends nothing.
 cleanslate_watch() {
-    trap 'kill "$!" 2>/dev/null; exit 0' TERM
+    sleeping=  # not $!: before the sleep begins, that is the job
+    trap '[ -z "$sleeping" ] || kill -s KILL "$sleeping" 2>/dev/null; exit 0' TERM
     sleep "$2" &
-    wait "$!"
+    sleeping=$!
+    wait "$sleeping"
     trap '' TERM
     victims=$(cleanslate_tree "$1")
     cleanslate_signal TERM "$victims"
