@@ -3,6 +3,7 @@
 # door. Prints each offence as file:line: text; status 1 if there is any.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
+git rev-parse --is-inside-work-tree >/dev/null || exit 2  # else no search finds anything
 offences=0
 
 offence() {
