@@ -108,7 +108,7 @@ const std::vector<FindingKind>& finding_kinds() {
         {"proc-hidden", note, "/proc shows only some processes (hidepid, or a container's own /proc)",
          "look as root on the host itself"},
         {"holders-unreadable", unknown, "a process's descriptors or maps could not be read, even as root",
-         "look for processes in D state"},
+         "look for processes in D state, and log in outside any sandbox"},
         {"holders-not-shown", note, "rows say nothing of processes",
          "check the host itself with: cleanslate check"},
 

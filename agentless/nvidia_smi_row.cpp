@@ -61,7 +61,7 @@ bool read_health_cell(GpuRow& row, std::string_view column, std::string_view cel
     const auto kind = read_cell(cell).kind;
     if (!value && (kind == CellKind::plain || kind == CellKind::other_failure))
         add(row, Trouble::unreadable, "health-unreadable", fmt::format("{} is {}", column, bounded(cell)));
-    return value;
+    return value || kind == CellKind::sick;  // that it is sick is health enough shown
 }
 
 void read_column(GpuRow& row, std::string_view column, std::string_view cell, bool may_be_cut) {

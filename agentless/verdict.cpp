@@ -13,6 +13,7 @@
 #include "agentless/nvidia_smi.hpp"
 #include "agentless/placement.hpp"
 #include "agentless/query_verdict.hpp"
+#include "base/text.hpp"
 
 namespace cleanslate::agentless {
 namespace {
@@ -53,23 +54,40 @@ void judge_count(const Evidence& evidence, const Expectations& expectations, con
 std::string unread(const Evidence& evidence) {
     if (!evidence.cuts.empty())
         return fmt::format("no answer within the survey's time: {}", fmt::join(evidence.cuts, ", "));
-    if (evidence.unreadable > 0)
-        return fmt::format("descriptors or maps of {} processes could not be read", evidence.unreadable);
-    return "some process's descriptors or maps could not be read";
+    if (evidence.unreadable == 0) return "some process's descriptors or maps could not be read";
+    std::vector<std::string> names;
+    for (const auto& p : evidence.processes)
+        if (!p.kernel_thread && !(p.fds_readable && p.maps_readable) && names.size() < 3)
+            names.push_back(fmt::format("pid {} ({})", p.key.pid, printable(p.comm)));
+    if (evidence.unreadable > names.size())
+        names.push_back(
+            fmt::format("{} {}", evidence.unreadable - names.size(), names.empty() ? "processes" : "more"));
+    return fmt::format("descriptors or maps could not be read, even as root, of {}", fmt::join(names, ", "));
 }
 
-// Without a look into every process, an empty list of the driver's is what there is to go by.
+// Whether every context that the driver lists belongs to a process that could be looked into.
+bool apps_are_seen(const Evidence& evidence) {
+    return std::ranges::all_of(evidence.apps, [&](const ComputeApp& app) {
+        const Process* process = app.pid ? evidence.find(*app.pid) : nullptr;
+        return process != nullptr && process->fds_readable && process->maps_readable;
+    });
+}
+
+// Without a look into every process, the driver's own list is what there is to go by: of a login that is not
+// root it must be empty, and where root itself is kept out of some processes (by a sandbox or a security
+// module) it must list none of those. What did not answer at all proves nothing.
 void judge_sight(const Evidence& evidence, const Expectations& expectations, bool otherwise_clean,
                  Findings& findings) {
     const bool own_view = !evidence.root || evidence.proc_hides_others;
     if (!own_view && evidence.holders_visible) return;
-    if (!own_view) {
-        findings.add(finding("holders-unreadable", unread(evidence)));
-        return;
-    }
-    const bool proven = evidence.apps.empty() || !otherwise_clean;
-    const auto severity = expectations.require_holders || !proven ? Severity::unknown : Severity::note;
-    findings.add(finding("holders-not-visible", severity, "others' processes could not be read"));
+    const bool silent = !own_view && (!evidence.cuts.empty() || evidence.unreadable == 0);
+    const bool proven = !otherwise_clean || (own_view ? evidence.apps.empty() : apps_are_seen(evidence));
+    const auto severity =
+        silent || expectations.require_holders || !proven ? Severity::unknown : Severity::note;
+    if (own_view)
+        findings.add(finding("holders-not-visible", severity, "others' processes could not be read"));
+    else
+        findings.add(finding("holders-unreadable", severity, unread(evidence)));
     if (evidence.proc_hides_others) findings.add(finding("proc-hidden", "/proc shows only some processes"));
 }
 
@@ -125,11 +143,9 @@ Verdict worst(const HostVerdict& host) {
     return verdict;
 }
 
-// A row whose health cells say that it is sick shows more than enough.
 bool health_not_shown(const GpuRow& row) {
-    const auto silent = [](const DriverMessage& t) { return t.code == "health-not-shown"; };
-    const auto sick = [](const DriverMessage& t) { return t.trouble == Trouble::sick; };
-    return std::ranges::any_of(row.troubles, silent) && std::ranges::none_of(row.troubles, sick);
+    return std::ranges::any_of(row.troubles,
+                               [](const DriverMessage& t) { return t.code == "health-not-shown"; });
 }
 
 void judge_complete(const Evidence& evidence, const Expectations& expectations, HostVerdict& host) {

@@ -218,6 +218,40 @@ TEST(Sight, WithoutRootIsNotEnoughWhereTheDriverListsAnybody) {
     EXPECT_EQ(host.verdict, Verdict::unknown);
 }
 
+// Seen on a machine whose pid 1 had confined every login.
+TEST(Sight, OfRootThatIsRefusedAProcessIsEnoughWhereTheDriverListsNobodyElse) {
+    Scene scene(8);
+    scene.evidence().holders_visible = false;
+    scene.evidence().unreadable = 1;
+    scene.get(1).maps_readable = false;
+    const auto host = judge(scene);
+    EXPECT_EQ(host.verdict, Verdict::clean);
+    EXPECT_EQ(codes(host.findings), "holders-unreadable:note");
+    EXPECT_NE(host.findings[0].text.find("pid 1 (systemd)"), std::string::npos) << host.findings[0].text;
+    Expectations strict;
+    strict.require_holders = true;
+    EXPECT_EQ(agentless::judge(scene.evidence(), strict).verdict, Verdict::unknown);
+}
+
+TEST(Sight, OfRootThatIsRefusedAListedProcessIsNotEnough) {
+    Scene scene(8);
+    scene.holder(812, 2, 50);
+    scene.evidence().holders_visible = false;
+    scene.evidence().unreadable = 1;
+    scene.get(812).maps_readable = false;
+    Expectations rules;
+    rules.protection.protect = {"python3.11"};
+    EXPECT_EQ(agentless::judge(scene.evidence(), rules).verdict, Verdict::unknown);
+}
+
+TEST(Sight, OfAProcessThatNeverAnsweredProvesNothing) {
+    Scene scene(8);
+    scene.evidence().holders_visible = false;
+    scene.evidence().unreadable = 1;
+    scene.evidence().cuts = {"maps of pid 812"};
+    EXPECT_EQ(judge(scene).verdict, Verdict::unknown);
+}
+
 TEST(Sight, OfAContainersOwnProcIsNamed) {
     Scene scene(8);
     scene.evidence().proc_hides_others = true;

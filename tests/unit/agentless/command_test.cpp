@@ -1,0 +1,80 @@
+// The operator's own command: its end is proven in-band, under every shell that may be /bin/sh there.
+
+#include "agentless/command.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/subprocess.hpp"
+
+namespace cleanslate::agentless {
+namespace {
+
+using namespace std::chrono_literals;
+
+class UnderEachShell : public ::testing::TestWithParam<std::string> {
+  protected:
+    testing::Ended under_shell(const std::string& command, Milliseconds timeout) {
+        const auto script = command_script(command, timeout, "0123abcd");
+        auto ended =
+            testing::run({{"/bin/sh", "-c", "command -v " + name() + " >/dev/null || exit 77; " + GetParam()},
+                          script,
+                          {},
+                          20s});
+        return ended;
+    }
+    std::string name() const { return GetParam().substr(5, GetParam().find(' ', 5) - 5); }  // behind "exec "
+};
+
+#define SKIP_MISSING_SHELL(ended) \
+    if ((ended).status == 77 && (ended).out.empty()) GTEST_SKIP() << "no such shell here"
+
+TEST_P(UnderEachShell, TheStatusAndTheOutputComeBack) {
+    const auto ended = under_shell("echo hello; echo world >&2; exit 3", 10s);
+    SKIP_MISSING_SHELL(ended);
+    const auto read = read_command(ended.out, "0123abcd");
+    EXPECT_EQ(read.exit_status, 3);
+    EXPECT_EQ(read.out, "hello\n");
+    EXPECT_NE(ended.err.find("world"), std::string::npos);
+}
+
+TEST_P(UnderEachShell, TheCommandsInputIsNotTheScript) {
+    const auto ended = under_shell("cat; echo after", 10s);
+    SKIP_MISSING_SHELL(ended);
+    EXPECT_EQ(read_command(ended.out, "0123abcd").out, "after\n");
+}
+
+TEST_P(UnderEachShell, WhatIgnoresTermIsKilledAtTheTimeLimitWithItsChildren) {
+    const auto ended = under_shell("trap '' TERM; sleep 61.5 & while :; do sleep 62.5; done", 1s);
+    SKIP_MISSING_SHELL(ended);
+    const auto read = read_command(ended.out, "0123abcd");
+    EXPECT_EQ(read.exit_status, 137) << ended.err;
+    EXPECT_LT(ended.took, 10s);
+    const auto left = testing::run(
+        {{"/bin/sh", "-c", "cat /proc/[0-9]*/cmdline | tr '\\0' ' ' | grep -c 'sleep 6[12][.]5'"},
+         "",
+         {},
+         10s});
+    EXPECT_EQ(left.out, "0\n");
+}
+
+INSTANTIATE_TEST_SUITE_P(Shells, UnderEachShell,
+                         ::testing::Values("exec dash -s", "exec busybox ash -s", "exec bash -s",
+                                           "exec mksh -s", "exec ksh93 -s"),
+                         [](const auto& info) { return info.param.substr(5, info.param.find(' ', 5) - 5); });
+
+TEST(ReadCommand, BelievesNoEndWithoutItsNonceAndNoStatusThatIsNone) {
+    EXPECT_FALSE(read_command("hello\n\nend other 0\n", "n").exit_status);
+    EXPECT_FALSE(read_command("hello\n\nend n 0", "n").exit_status) << "cut in the last line";
+    EXPECT_FALSE(read_command("hello\n\nend n 256\n", "n").exit_status);
+    EXPECT_FALSE(read_command("hello\n\nend n -1\n", "n").exit_status);
+    EXPECT_FALSE(read_command("", "n").exit_status);
+}
+
+TEST(ReadCommand, KeepsWhatABackgroundChildPrintsLater) {
+    const auto read = read_command("a\n\nend n 0\nlate\n", "n");
+    EXPECT_EQ(read.exit_status, 0);
+    EXPECT_EQ(read.out, "a\nlate\n");
+}
+
+}  // namespace
+}  // namespace cleanslate::agentless
