@@ -80,7 +80,13 @@ poll() {
     read_clock
     case $now in
       alive) left="$left $target:$since" ;;
-      zombie) reply "$pid" "$start" zombie $((elapsed - since)) ;;
+      zombie)
+        # Most parents reap a moment later: it is called a zombie once it was seen as one in two looks.
+        case $undead in
+          *" $target "*) reply "$pid" "$start" zombie $((elapsed - since)) ;;
+          *) undead="$undead$target " left="$left $target:$since" ;;
+        esac
+        ;;
       *)
         stat_state=- stat_parent=-
         reply "$pid" "$start" ended $((elapsed - since))
@@ -125,7 +131,7 @@ main() {
   LC_ALL=C
   PATH=${PATH:-/bin}:/usr/bin:/bin
   export LC_ALL PATH
-  waiting='' clock_zero='' elapsed=0 me='' boot_now=''
+  waiting='' undead=' ' clock_zero='' elapsed=0 me='' boot_now=''
   echo
   echo "begin $nonce 1"
   read -r boot_now </proc/sys/kernel/random/boot_id
