@@ -24,6 +24,17 @@ std::vector<std::string> columns_of(std::string_view names) {
     return columns;
 }
 
+// A header is column names and nothing else, the pid among them: a row may have a process in it whose file is
+// called "x,pid".
+bool is_header(const std::vector<std::string>& columns) {
+    constexpr std::string_view name_bytes = "abcdefghijklmnopqrstuvwxyz0123456789._-";
+    return std::ranges::find(columns, "pid") != columns.end() &&
+           std::ranges::all_of(columns, [&](const std::string& column) {
+               return !column.empty() && column.front() >= 'a' && column.front() <= 'z' &&
+                      column.find_first_not_of(name_bytes) == std::string::npos;
+           });
+}
+
 // Absent for [N/A] and the like, and for what is no pid; `ok` tells the two apart.
 std::optional<Pid> read_pid(std::string_view cell, bool& ok) {
     const auto number = parse_number(cell);
@@ -38,7 +49,7 @@ class AppReader {
         text = trim(text);
         if (text.empty()) return;
         if (text.size() > longest_line || table_.apps.size() >= most_apps) return problem(text);
-        if (first_ && take_header(text)) return;
+        if (first_ && take_header(text, terminated)) return;
         if (!take_app(text, terminated)) problem(text);
     }
 
@@ -48,10 +59,10 @@ class AppReader {
     }
 
   private:
-    bool take_header(std::string_view text) {
+    bool take_header(std::string_view text, bool terminated) {
         first_ = false;
         auto columns = columns_of(text);
-        if (std::ranges::find(columns, "pid") == columns.end()) {
+        if (!terminated || !is_header(columns)) {
             // Without a header the order is the project's own, or, where a uuid comes first, the usual other
             // one.
             columns_ =

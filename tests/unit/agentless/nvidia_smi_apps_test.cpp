@@ -72,6 +72,29 @@ TEST(Apps, NeverTurnALineThatIsNoRowIntoAPid) {
     }
 }
 
+// A file may be called anything: a row whose last cells read like column names is still a row, and so is what
+// comes after it.
+TEST(Apps, AreNeverTakenForAHeaderWhateverTheirProcessesAreCalled) {
+    const std::string first = std::string("70, ") + uuid + ", 76107 MiB, ";
+    const std::string second = std::string("71, ") + uuid + ", 518 MiB, python3\n";
+    for (const auto* name : {"/tmp/x,pid", "/tmp/x, pid, uuid, used_memory", "pid", "pid,pid,pid,pid", "PID",
+                             "/tmp/x, pid [MiB]", "a,gpu_uuid,pid,used_gpu_memory [MiB],process_name"}) {
+        const auto read = read_app_table(first + name + "\n" + second);
+        ASSERT_EQ(read.apps.size(), 2u) << name;
+        EXPECT_EQ(read.apps[0].pid, 70) << name;
+        EXPECT_EQ(read.apps[0].used, Mebibytes{76107}) << name;
+        EXPECT_EQ(read.apps[1].pid, 71) << name;
+        EXPECT_TRUE(read.problems.empty()) << name;
+    }
+}
+
+TEST(Apps, WithAHeaderThatWasCutAreNotAnEmptyList) {
+    for (const auto* text : {"pid", "pid, gpu_uuid, used_gpu_memory [MiB], process_name"}) {
+        EXPECT_EQ(read_app_table(text).problems.size(), 1u) << text;
+        EXPECT_TRUE(read_app_table(std::string(text) + "\n").problems.empty()) << text;
+    }
+}
+
 TEST(Apps, AreBounded) {
     std::string text;
     while (text.size() < 10'000'000) text += "noise, that is no row\n";

@@ -88,5 +88,15 @@ TEST(SickGpu, WithACorruptedInforomHasValidRows) {
     EXPECT_EQ(codes(host.gpus[1].findings), "inforom-corrupted:sick");
 }
 
+TEST(Apps, ALineOfNumbersAmongThemMayBeARowThatWasCut) {
+    for (const auto* line : {"12", "843 928", "7 "}) {
+        Scene scene(8);
+        scene.evidence().app_problems.emplace_back(line);
+        const auto host = judge(scene);
+        EXPECT_EQ(host.verdict, Verdict::unknown) << line;
+        EXPECT_NE(find(host.findings, "apps-unreadable"), nullptr) << line;
+    }
+}
+
 }  // namespace
 }  // namespace cleanslate::agentless
