@@ -27,6 +27,7 @@ constexpr std::int64_t start_limit_ns = 60'000'000'000;
 // One keeper a process: what die() takes down.
 Fleet* kept = nullptr;
 std::unique_ptr<FleetCgroups> cgroups;
+std::string programs;  // the folder with the programs of the hosts
 
 Fd pidfd_of(pid_t pid) { return Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))); }
 
@@ -62,7 +63,7 @@ struct Starting {
 Luggage pack(const Fleet& fleet, const Member& member) {
     const std::string own = fleet.folder + "/hosts/" + member.host.name;
     make_folder(own + "/stage");
-    return {own + "/stage",    own_folder(),   read_file(fleet.folder + "/key.pub").value_or(""),
+    return {own + "/stage",    programs,       read_file(fleet.folder + "/key.pub").value_or(""),
             own + "/host_key", member.address, fleet.port};
 }
 
@@ -140,9 +141,29 @@ void start_all(Fleet& fleet) {
     }
 }
 
+bool make_private() { return ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0; }
+
+// From now on this process sees the mounts, and nobody sees what it mounts. Where it was started in a chroot,
+// whose root is no mount, that folder becomes the root of the namespace: whoever enters a host comes there.
+void leave_mounts() {
+    const Fd root(::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
+    need(root && ::unshare(CLONE_NEWNS) == 0, "unshare the mount namespace (root is needed)");
+    if (make_private()) return;
+    const Fd space(::open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC));
+    need(space && ::setns(space.get(), CLONE_NEWNS) == 0 && make_private(), "cannot make mounts private");
+    std::error_code error;
+    const auto path =
+        std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(root.get()), error).string();
+    need(!error && ::mount(path.c_str(), path.c_str(), nullptr, MS_BIND | MS_REC, nullptr) == 0,
+         "cannot mount the root of this chroot");
+    need(::chdir(path.c_str()) == 0 && ::syscall(SYS_pivot_root, ".", ".") == 0 &&
+             ::umount2(".", MNT_DETACH) == 0 && ::chdir("/") == 0,
+         "cannot leave this chroot");
+    errno = 0;
+}
+
 void own_mounts(const Fleet& fleet) {
-    need(::unshare(CLONE_NEWNS) == 0, "unshare the mount namespace (root is needed)");
-    need(::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0, "cannot make mounts private");
+    leave_mounts();
     make_folder(fleet.folder + "/cgroup");
     need(::mount("simhost", (fleet.folder + "/cgroup").c_str(), "tmpfs", MS_NOSUID, "mode=0755") == 0,
          "cannot mount a tmpfs");
@@ -168,6 +189,7 @@ void keep(Fleet fleet, pid_t companion, int report) {
     need(companion == 0 || companion_end, "the process to live along with is gone");
     kept = &fleet;
     at_death(take_down_kept);
+    programs = own_folder();
     own_mounts(fleet);
     const Fd network = choose_network(fleet);
     make_keys(fleet);
@@ -198,8 +220,7 @@ static void take_down_orphaned(const Fleet& fleet, pid_t keeper) {
         // Not for ever: its kthreadd, now a child of the machine's first process, has to be reaped before.
         ::poll(&gone, 1, 10'000);
     }
-    need(::unshare(CLONE_NEWNS) == 0 && ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0,
-         "unshare the mount namespace");
+    leave_mounts();
     need(::mount("simhost", (fleet.folder + "/cgroup").c_str(), "tmpfs", MS_NOSUID, "mode=0755") == 0,
          "cannot mount a tmpfs");
     FleetCgroups(fleet.folder + "/cgroup", "simulated-fleet-" + std::to_string(keeper)).remove();
