@@ -94,6 +94,13 @@ join() {
     else if (part[4] == "exe") exe[part[3]] = target
     else if (part[4] == "ns") mount[part[3]] = target
   }
+  # Whose pid is whose, before anything is read by pid: where one is given away meanwhile, what is seen of its next
+  # owner counts for the one that is gone, whom no signal reaches any more.
+  function look_who(   cmd, line) {
+    cmd = "for p in /proc/[0-9]*; do echo \"${p#/proc/}\"; done"
+    while ((cmd | getline line) > 0) load(line)
+    close(cmd)
+  }
   # All links of all processes, 2000 processes a find. The targets are hostile text: records end in NUL, tr swaps that
   # with newline, so a target cannot make a line.
   function look_find(   cmd, line, ok, at) {
@@ -269,6 +276,7 @@ join() {
   }
   END {
     flush()
+    look_who()
     if (!look_find()) look_ls()
     wanted[1] = wanted[shell] = 1
     for (p in wanted) pick(p + 0)
