@@ -66,11 +66,20 @@ bool system_file(const Process& process) {
     return process.exe_owner == root && !process.exe_writable_by_others;
 }
 
-bool daemon_fits(const ProtectedEntry& entry, const Process& process) {
+// What the driver lists computes, and neither a monitor nor a way in does that: somebody has loaded a library
+// of his own (LD_PRELOAD) into the system's program.
+bool computes(const Process& process, const Evidence& evidence) {
+    return process.opens_device() && std::ranges::any_of(evidence.apps, [&](const ComputeApp& app) {
+               return app.pid && *app.pid == process.key.pid;
+           });
+}
+
+bool daemon_fits(const ProtectedEntry& entry, const Process& process, const Evidence& evidence) {
     if (!name_fits(entry, process)) return false;
-    if (!file_told(process)) return run_by_system(entry, process);
-    return (anybody(entry) || run_by_system(entry, process)) && system_file(process) &&
-           place_fits(entry, process);
+    if (run_by_system(entry, process))
+        return !file_told(process) || (system_file(process) && place_fits(entry, process));
+    return anybody(entry) && file_told(process) && system_file(process) && place_fits(entry, process) &&
+           (entry.on_gpus || !computes(process, evidence));
 }
 
 // A pid that the driver lists, or one it may mean: a row without pid, or with one that no longer lives.
@@ -123,7 +132,7 @@ std::optional<std::string> protected_by(const Process& process, const Evidence& 
     if (auto always = never_signalled(process, evidence)) return always;
     for (const auto& entry : protected_entries()) {
         if (listed(rules.unprotect, entry.exe)) continue;
-        if (entry.script ? script_fits(entry, process, evidence) : daemon_fits(entry, process))
+        if (entry.script ? script_fits(entry, process, evidence) : daemon_fits(entry, process, evidence))
             return "built-in: " + std::string(entry.exe);
     }
     for (const auto& entry : rules.protect)

@@ -26,6 +26,7 @@ struct ProtectedEntry {
     bool in_containers = false;
     bool script = false;  // `exe` is a script that python runs
     std::string_view why;
+    bool on_gpus = false;  // has memory of its own there, whoever runs it
 };
 const std::vector<ProtectedEntry>& protected_entries();
 

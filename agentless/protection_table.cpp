@@ -8,6 +8,7 @@ namespace {
 constexpr bool containers = true;
 constexpr bool host = false;
 constexpr bool script = true;
+constexpr bool on_gpus = true;
 
 // clang-format off
 const std::vector<ProtectedEntry> entries = {
@@ -21,8 +22,8 @@ const std::vector<ProtectedEntry> entries = {
     {"nvidia-device-plugin", "root", containers, false, "offers the GPUs to Kubernetes"},
     {"gpu-feature-discovery", "root", containers, false, "labels the node for Kubernetes"},
     {"nvidia-mig-manager", "root", containers, false, "partitions the GPUs"},
-    {"nvidia-cuda-mps-control", "any", containers, false, "MPS: quit it by its own command"},
-    {"nvidia-cuda-mps-server", "any", containers, false, "MPS: quit it by its control daemon's command"},
+    {"nvidia-cuda-mps-control", "any", containers, false, "MPS: quit it by its own command", on_gpus},
+    {"nvidia-cuda-mps-server", "any", containers, false, "MPS: quit it by its control daemon's command", on_gpus},
     {"nvsm*", "root nvsm", host, false, "health monitor of DGX systems"},
     {"nvidia-vgpud", "root", host, false, "sets up the virtual GPUs of guests"},
     {"nvidia-vgpu-mgr", "root", host, false, "serves the virtual GPUs of guests"},
@@ -42,19 +43,19 @@ const std::vector<ProtectedEntry> entries = {
     {"nvitop", "any", host, script, "only looks"},
     {"gpustat", "any", host, script, "only looks"},
     // A person's desktop.
-    {"Xorg", "any", host, false, "desktop"},
-    {"Xwayland", "any", host, false, "desktop"},
-    {"gnome-shell", "any", host, false, "desktop"},
-    {"mutter*", "any", host, false, "desktop"},
-    {"kwin_wayland*", "any", host, false, "desktop"},
-    {"kwin_x11", "any", host, false, "desktop"},
-    {"plasmashell", "any", host, false, "desktop"},
-    {"cinnamon", "any", host, false, "desktop"},
-    {"sway", "any", host, false, "desktop"},
-    {"weston", "any", host, false, "desktop"},
-    {"gdm*", "any", host, false, "login screen, and the parent of the desktop"},
-    {"sddm*", "any", host, false, "login screen, and the parent of the desktop"},
-    {"lightdm*", "any", host, false, "login screen, and the parent of the desktop"},
+    {"Xorg", "any", host, false, "desktop", on_gpus},
+    {"Xwayland", "any", host, false, "desktop", on_gpus},
+    {"gnome-shell", "any", host, false, "desktop", on_gpus},
+    {"mutter*", "any", host, false, "desktop", on_gpus},
+    {"kwin_wayland*", "any", host, false, "desktop", on_gpus},
+    {"kwin_x11", "any", host, false, "desktop", on_gpus},
+    {"plasmashell", "any", host, false, "desktop", on_gpus},
+    {"cinnamon", "any", host, false, "desktop", on_gpus},
+    {"sway", "any", host, false, "desktop", on_gpus},
+    {"weston", "any", host, false, "desktop", on_gpus},
+    {"gdm*", "any", host, false, "login screen, and the parent of the desktop", on_gpus},
+    {"sddm*", "any", host, false, "login screen, and the parent of the desktop", on_gpus},
+    {"lightdm*", "any", host, false, "login screen, and the parent of the desktop", on_gpus},
     // What must not die for a GPU's sake.
     {"sshd", "any", containers, false, "the way in"},
     {"sshd-session", "any", containers, false, "the way in"},

@@ -298,5 +298,28 @@ TEST_F(Script, OfAUsersOwnPythonIsNotProtectedUnlessAskedFor) {
     EXPECT_EQ(rule(), "asked for by protect: nvitop");
 }
 
+// LD_PRELOAD puts any program into root's file: a user's monitor, shell server or manager that computes is
+// not one.
+TEST_F(Protection, OfAUsersProcessThatTheDriverListsIsOnlyThatOfADesktopOrOfMps) {
+    for (const auto& entry : protected_entries()) {
+        if (entry.owners != "any" || entry.script) continue;
+        std::string name(entry.exe);
+        if (name.ends_with('*')) name.pop_back();
+        const auto protection = "built-in: " + std::string(entry.exe);
+        daemon(name);
+        run_by(1000, "alice");
+        scene_.evidence().apps.clear();
+        it().open_minors = {0};
+        EXPECT_EQ(rule(), protection) << "it only looks";
+        scene_.evidence().apps.push_back({700, testing::uuid_of(0), Mebibytes{70'000}, *it().exe});
+        EXPECT_EQ(rule(), entry.on_gpus ? protection : "not protected") << name;
+        it().open_minors.clear();
+        EXPECT_EQ(rule(), protection) << "without a device file it is not the process that is listed";
+        it().open_minors = {0};
+        run_by(0, "root");
+        EXPECT_EQ(rule(), protection);
+    }
+}
+
 }  // namespace
 }  // namespace cleanslate::agentless
