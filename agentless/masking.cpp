@@ -47,9 +47,10 @@ bool is_secret_name(std::string_view name) {
     if (words.empty()) return false;
     const std::string& last = words.back();
     const std::string before = words.size() > 1 ? words[words.size() - 2] : "";
-    constexpr std::array<std::string_view, 14> key_kinds{
-        "api",        "access",  "secret",  "private", "auth",    "account", "license",
-        "encryption", "signing", "storage", "master",  "service", "admin",   "app"};
+    constexpr std::array<std::string_view, 18> key_kinds{
+        "api",     "access",  "secret", "private",    "auth",      "account",
+        "license", "wandb",   "openai", "encryption", "signing",   "storage",
+        "master",  "service", "admin",  "app",        "anthropic", "subscription"};
     if (last == "key") return one_of(key_kinds, before);
     if (last == "token") {
         constexpr std::array<std::string_view, 24> of_text{
@@ -58,10 +59,10 @@ bool is_secret_name(std::string_view name) {
             "per",   "next",    "first", "last",  "video", "audio", "think", "tool"};
         return !one_of(of_text, before);
     }
-    constexpr std::array<std::string_view, 15> endings{
-        "password",  "passwd",     "passphrase", "secret",        "apikey",
-        "token",     "passcode",   "credential", "credentials",   "secretkey",
-        "accesskey", "privatekey", "pass",       "authorization", "cookie"};
+    constexpr std::array<std::string_view, 17> endings{
+        "password", "passwd",        "passphrase",  "secret",    "apikey",    "token",
+        "passcode", "credential",    "credentials", "secretkey", "accesskey", "privatekey",
+        "pass",     "authorization", "cookie",      "passwords", "secrets"};
     if (one_of(endings, last)) return true;
     constexpr std::array<std::string_view, 6> suffixes{"password", "passwd", "passphrase",
                                                        "secret",   "apikey", "token"};
@@ -115,9 +116,9 @@ class ArgumentMasker {
         auto end = at_;
         while (end < text_.size() && is_name_char(text_[end])) ++end;
         const auto name = text_.substr(at_, end - at_);
+        if (has_known_shape(name)) return false;
         const bool bearer = is_scheme(name);
         if (!bearer && !is_secret_name(name)) {
-            if (has_known_shape(name)) return false;
             out_ += name;
             at_ = end;
             return true;
@@ -163,11 +164,18 @@ class ArgumentMasker {
         out_ += text_.substr(at_, at - at_);
         if (!whole && (text_[at] == '"' || text_[at] == '\'')) {
             out_ += text_[at];
-            const auto close = text_.find(text_[at], at + 1);
-            end = close == std::string_view::npos ? text_.size() : close;
+            end = closing_quote(at);
         }
         out_ += mask;
         at_ = end;
+    }
+
+    // Of the one at `open`; in double quotes a backslash takes the next character in.
+    std::size_t closing_quote(std::size_t open) const {
+        auto at = open + 1;
+        while (at < text_.size() && text_[at] != text_[open])
+            at += text_[open] == '"' && text_[at] == '\\' ? 2 : 1;
+        return std::min(at, text_.size());
     }
 
     static bool is_auth_scheme(std::string_view word) {
@@ -185,8 +193,10 @@ class ArgumentMasker {
 
     // Tokens that show by their first letters what they are, whatever stands before them.
     static bool has_known_shape(std::string_view word) {
-        constexpr std::array<std::string_view, 9> beginnings{
-            "sk-", "hf_", "ghp_", "gho_", "github_pat_", "xoxb-", "xoxp-", "glpat-", "nvapi-"};
+        constexpr std::array<std::string_view, 16> beginnings{
+            "sk-",   "hf_",    "ghp_",   "gho_",  "ghs_", "ghu_", "ghr_", "github_pat_", "xoxb-",
+            "xoxp-", "glpat-", "nvapi-", "pypi-", "npm_", "AIza", "eyJ"};  // eyJ: base64 of {" begins each
+                                                                           // part of a JWT
         return word.size() >= 20 &&
                std::ranges::any_of(beginnings, [&](std::string_view b) { return word.starts_with(b); });
     }

@@ -53,9 +53,9 @@ std::vector<Finding> findings_of(const HostOutcome& host) {
 
 std::string shown_command(const std::string& command, bool raw) {
     if (raw) return printable(command);
-    std::vector<std::string> words;
-    for (std::string_view word : split(command, ' ')) words.emplace_back(word);
-    return agentless::masked_command(words);
+    // As one argument, since a secret may have blanks in it; one that does not begin with NAME=, since that
+    // would be the value of NAME to its end.
+    return agentless::masked_command({" " + command}).substr(1);
 }
 
 bool has_plan(const HostOutcome& host) {

@@ -18,6 +18,8 @@ TEST(MaskedCommand, HidesTheValueOfASecretFlag) {
     EXPECT_EQ(masked_command({"x", "--password", "-abc"}), "x --password ***");
     EXPECT_EQ(masked_command({"x", "--hf-token", "a b c"}), "x --hf-token ***");
     EXPECT_EQ(masked_command({"x", "--password"}), "x --password");
+    for (const auto* flag : {"--wandb-key", "--openai-key", "--secrets", "--passwords"})
+        EXPECT_EQ(masked_command({"x", flag, "abc"}), std::string("x ") + flag + " ***");
 }
 
 TEST(MaskedCommand, HidesAssignments) {
@@ -66,6 +68,17 @@ TEST(MaskedCommand, HidesWhatIsASecretByItsShape) {
     EXPECT_EQ(masked_command({"x", "key sk-abcdefghijklmnopqrstuvwxyz here"}), "x key *** here");
     EXPECT_EQ(masked_command({"x", "https://ghp_abcdefghijklmnopqrst@github.com/a"}),
               "x https://***@github.com/a");
+}
+
+TEST(MaskedCommand, HidesATokenWhoseOwnNameLooksLikeThatOfASecret) {
+    EXPECT_EQ(masked_command({"x", "sk-abcdefghijklmnopqr-token", "y"}), "x *** y");
+    EXPECT_EQ(masked_command({"x", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc-def"}), "x ***");
+}
+
+TEST(MaskedCommand, HidesAQuotedValueToItsOwnEnd) {
+    EXPECT_EQ(masked_command({"sh", "-c", R"(run --password "a\"b c" --x)"}),
+              R"(sh -c run --password "***" --x)");
+    EXPECT_EQ(masked_command({"sh", "-c", R"(run --password "a\)"}), R"(sh -c run --password "***)");
 }
 
 TEST(MaskedCommand, LeavesAloneWhatIsNoSecret) {

@@ -45,6 +45,12 @@ TEST(Findings, OfTheSurveyAndOfTheCourseAreListedOnceEach) {
 TEST(ShownCommand, MasksSecretsUnlessRawCommandsWereAskedFor) {
     EXPECT_EQ(shown_command("serve --api-key geheim --port 1", false).find("geheim"), std::string::npos);
     EXPECT_EQ(shown_command("serve --api-key geheim", true), "serve --api-key geheim");
+    // A secret may have blanks around it and in it, and what comes after it is shown.
+    EXPECT_EQ(shown_command("curl -H 'Authorization: Bearer geheim' host", false),
+              "curl -H 'Authorization: Bearer ***' host");
+    EXPECT_EQ(shown_command("serve --password 'ge heim' --port 1", false), "serve --password '***' --port 1");
+    EXPECT_EQ(shown_command("HF_TOKEN=geheim rm -rf /data", false), "HF_TOKEN=*** rm -rf /data");
+    EXPECT_EQ(shown_command("", false), "");
     EXPECT_EQ(shown_command("a\nb", true), "a\\x0Ab");
 }
 
