@@ -30,6 +30,11 @@ std::string_view code_of(Style style) {
     return "";
 }
 
+std::size_t code_point_length(char lead) {
+    const auto byte = static_cast<unsigned char>(lead);
+    return byte < 0xC0 ? 1 : byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4;
+}
+
 }  // namespace
 
 Style style_of(agentless::Verdict verdict) {
@@ -87,6 +92,29 @@ void Page::wrapped(std::size_t indent, std::string_view text, Style style) {
     }
 }
 
+void Page::boxed(std::size_t indent, std::string_view text, Style style) {
+    const std::size_t room = columns_ > indent + 20 ? columns_ - indent : 20;
+    std::string line;
+    std::size_t used = 0;
+    const auto end_line = [&] {
+        out_.append(indent, ' ');
+        append(std::exchange(line, {}), style);
+        out_ += '\n';
+        used = 0;
+    };
+    for (const std::string& part : wrap(printable(text), room)) {
+        for (std::size_t at = 0; at < part.size();) {
+            const std::size_t length = code_point_length(part[at]);
+            const auto point = std::string_view(part).substr(at, length);
+            if (used + most_columns_of(point) > room) end_line();
+            line += point;
+            used += most_columns_of(point);
+            at += length;
+        }
+        end_line();
+    }
+}
+
 std::string Page::take() { return std::exchange(out_, {}); }
 
 std::vector<std::string> wrap(std::string_view text, std::size_t columns) {
@@ -122,6 +150,15 @@ std::string printable_lines(std::string_view text) {
 std::size_t width_of(std::string_view utf8) {
     return static_cast<std::size_t>(
         std::count_if(utf8.begin(), utf8.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+std::size_t most_columns_of(std::string_view utf8) {
+    std::size_t columns = 0;
+    for (const char c : utf8) {
+        const auto byte = static_cast<unsigned char>(c);
+        columns += byte >= 0xE0 ? 2 : (byte & 0xC0) != 0x80 ? 1 : 0;
+    }
+    return columns;
 }
 
 std::string count_of(std::size_t count, std::string_view noun, std::string_view plural) {

@@ -36,6 +36,9 @@ class Page {
     void cut(std::size_t indent, const std::vector<Span>& spans);
     // As many lines as it takes, broken at blanks; a word that is longer than a line stays whole.
     void wrapped(std::size_t indent, std::string_view text, Style style = Style::plain);
+    // As wrapped, and words that are too long are broken: no terminal begins a line of its own with hostile
+    // text.
+    void boxed(std::size_t indent, std::string_view text, Style style = Style::plain);
 
     std::size_t columns() const { return columns_; }
     // What was written since the last take().
@@ -57,6 +60,9 @@ std::string printable_lines(std::string_view text);
 
 // Code points, which is what a terminal's columns are counted in here.
 std::size_t width_of(std::string_view utf8);
+
+// No terminal shows it in more columns: two for each code point that may be a wide one.
+std::size_t most_columns_of(std::string_view utf8);
 
 // "1 host", "2 hosts"; the plural is named where it is not the noun with an s.
 std::string count_of(std::size_t count, std::string_view noun, std::string_view plural = {});

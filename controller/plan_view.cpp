@@ -91,10 +91,10 @@ void write_rows(Page& page, const std::vector<Row>& rows) {
             line(row.signals, std::to_string(process.key.pid), who, age_text(process), row.gpus, mib);
         // The command line is what a process is known by: it is not cut to fit, but has lines of its own.
         const std::string command = ellipsize(command_text(process), command_shown);
-        const bool fits = 4 + width_of(cells) + width_of(printable(command)) <= page.columns();
+        const bool fits = 4 + width_of(cells) + most_columns_of(printable(command)) <= page.columns();
         page.line(4, {{fits ? cells + command : cells}});
-        if (!fits) page.wrapped(12, command);
-        page.wrapped(12, remarks_on(process), Style::dim);
+        if (!fits) page.boxed(12, command);
+        page.boxed(12, remarks_on(process), Style::dim);
     }
 }
 

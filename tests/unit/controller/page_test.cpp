@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/text.hpp"
+
 namespace cleanslate::controller {
 namespace {
 
@@ -56,6 +58,32 @@ TEST(Page, BreaksTextAtBlanks) {
     EXPECT_THAT(wrap("a-very-long-word b", 6), ElementsAre("a-very-long-word", "b"));
     EXPECT_THAT(wrap("", 6), ElementsAre());
     EXPECT_THAT(wrap("   ", 6), ElementsAre());
+}
+
+TEST(Page, LetsNoTextOfAHostBeginALineInABox) {
+    const std::string wide = "\xef\xbc\xa1";  // a letter of two columns
+    std::string long_word, wide_word;
+    for (int i = 0; i < 300; ++i) long_word += "x", wide_word += wide;
+    for (const std::string& text : {"a " + long_word + " b", wide_word, long_word + wide_word,
+                                    std::string("\xff\xff ") + wide_word + "\n"}) {
+        Page page(60, false);
+        page.boxed(12, text);
+        const std::string out = page.take();
+        std::string joined;
+        for (const auto line : split(out, '\n')) {
+            if (line.empty()) continue;
+            EXPECT_TRUE(line.starts_with(std::string(12, ' '))) << line;
+            EXPECT_LE(most_columns_of(line), 60u) << line;
+            joined += line.substr(12);
+        }
+        std::string all = printable(text);
+        std::erase(all, ' ');
+        std::erase(joined, ' ');
+        EXPECT_EQ(joined, all) << "nothing is left out";
+    }
+    Page page(60, false);
+    page.boxed(4, "two words");
+    EXPECT_EQ(page.take(), "    two words\n");
 }
 
 TEST(Page, GivesWhatWasWrittenOnce) {
