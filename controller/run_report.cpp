@@ -15,8 +15,12 @@ using namespace agentless;
 
 std::string ending_of(const HostOutcome& host) {
     if (host.error) {
-        const std::string verdict = host.verdict == Verdict::unreachable ? "unreachable: " : "not asked: ";
-        return verdict + error_text(*host.error);
+        // A command that went out may have done its work, whatever became of its answer.
+        const bool sent = !host.commands.empty() && host.error->phase != "audit";
+        const std::string_view how = host.verdict == Verdict::unreachable ? "unreachable: "
+                                     : sent                               ? "no answer: "
+                                                                          : "not asked: ";
+        return std::string(how) + error_text(*host.error);
     }
     if (host.commands.empty()) return "not asked";
     const CommandAction& command = host.commands.back();

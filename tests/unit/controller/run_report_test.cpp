@@ -62,6 +62,18 @@ TEST(RunReport, SaysThatACommandDidNotEnd) {
     EXPECT_THAT(of({host}), HasSubstr("gpu01: did not come to its end\n    half\n"));
 }
 
+TEST(RunReport, NeverSaysThatAHostWasNotAskedWhereTheCommandWentOut) {
+    HostOutcome host = asked_host("gpu01", 0, "");
+    host.verdict = Verdict::unknown;
+    host.error = Error{"timeout", "run", "the deadline passed before the command ended", ""};
+    EXPECT_THAT(of({host}), HasSubstr("gpu01: no answer: run: the deadline passed"));
+    host.error = Error{"audit", "audit", "No space left on device", ""};
+    EXPECT_THAT(of({host}), HasSubstr("gpu01: not asked: audit: "));
+    host.commands.clear();
+    host.error = Error{"not_tried", "", "declined", ""};
+    EXPECT_THAT(of({host}), HasSubstr("gpu01: not asked: declined"));
+}
+
 TEST(RunReport, ShowsOutputSafelyAndIndented) {
     const std::string text = of({asked_host("gpu01", 0, "gpu02: exit 0\n\x1b[2Ja\tb\r\n\n")});
     EXPECT_THAT(text, HasSubstr("gpu01: exit 0\n"
