@@ -143,8 +143,12 @@ std::string forbidden(const Process& p, const Evidence& e, const ChoicePolicy& p
     const auto name = base(p);
     const bool system_file = p.exe_owner == 0U && !p.exe_writable_by_others;
     const bool proven = p.exe && system_file && p.host_mount_ns;
+    // A user's own library makes the system's program compute.
+    const bool turned = p.uid != 0U && p.opens_device() &&
+                        std::ranges::any_of(e.apps, [&](const auto& app) { return app.pid == p.key.pid; });
     for (const auto* any_owner : {"sshd", "dropbear", "systemd", "nvidia-smi"})
-        if (name == any_owner && !unprotected(policy, any_owner) && (proven || !p.exe || !p.exe_owner))
+        if (name == any_owner && !unprotected(policy, any_owner) &&
+            ((proven && !turned) || !p.exe || !p.exe_owner))
             return "built-in of any owner";
     if (name == "nvidia-persistenced" && p.uid == 0U && (proven || !p.exe || !p.exe_owner))
         return "built-in of root";
