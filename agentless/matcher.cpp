@@ -1,38 +1,16 @@
 #include "agentless/matcher.hpp"
 
 #include <fmt/format.h>
-#include <regex.h>
 
-#include <algorithm>
 #include <optional>
 
 #include "agentless/lineage.hpp"
 #include "base/text.hpp"
+#include "playbooks/pattern.hpp"
 
 namespace cleanslate::agentless {
 
 namespace {
-
-class Pattern {
-  public:
-    explicit Pattern(const std::string& text)
-        : compiled_(text.find('\0') == std::string::npos &&
-                    regcomp(&regex_, text.c_str(), REG_EXTENDED | REG_NOSUB) == 0) {}
-    ~Pattern() {
-        if (compiled_) regfree(&regex_);
-    }
-    Pattern(const Pattern&) = delete;
-    Pattern& operator=(const Pattern&) = delete;
-
-    bool found_in(std::string text) const {
-        std::ranges::replace(text, '\0', ' ');  // regexec would not look behind it
-        return compiled_ && regexec(&regex_, text.c_str(), 0, nullptr, 0) == 0;
-    }
-
-  private:
-    regex_t regex_{};
-    bool compiled_;
-};
 
 std::string joined(const std::vector<std::string>& argv) {
     std::string line;
@@ -55,15 +33,30 @@ std::map<int, Pid> ghosts_by_minor(const Evidence& evidence) {
 
 }  // namespace
 
+using playbooks::Pattern;
+
 struct Matcher::Patterns {
+    // Absent: not asked for, or refused, and then it matches nobody.
     std::optional<Pattern> cmdline, name, exe;
 };
 
+namespace {
+
+std::optional<Pattern> compiled(const std::optional<std::string>& text) {
+    if (!text) return std::nullopt;
+    auto pattern = Pattern::compile(*text);
+    return pattern ? std::optional(std::move(*pattern)) : std::nullopt;
+}
+
+bool found(const std::optional<Pattern>& pattern, std::string_view subject) {
+    return pattern && pattern->found_in(subject);
+}
+
+}  // namespace
+
 Matcher::Matcher(const playbooks::Match& match, const Evidence& evidence)
     : match_(match), patterns_(std::make_unique<Patterns>()), ghost_of_minor_(ghosts_by_minor(evidence)) {
-    if (match.cmdline) patterns_->cmdline.emplace(*match.cmdline);
-    if (match.name) patterns_->name.emplace(*match.name);
-    if (match.exe) patterns_->exe.emplace(*match.exe);
+    *patterns_ = {compiled(match.cmdline), compiled(match.name), compiled(match.exe)};
     for (const auto& app : evidence.apps)
         if (app.pid) listed_.insert(*app.pid);
 }
@@ -74,12 +67,11 @@ bool Matcher::matches(const Process& process) const {
     if (!match_.needs_all_processes() && !match_.holding_gpu) return false;
     if (match_.pid && *match_.pid != process.key.pid) return false;
     if (match_.holding_gpu && !holds(process)) return false;
-    if (patterns_->name && !patterns_->name->found_in(process.comm)) return false;
-    if (patterns_->exe && (!process.exe || !patterns_->exe->found_in(*process.exe))) return false;
-    // Without arguments there is no command line, which even the pattern "^" must not find.
-    if (patterns_->cmdline &&
-        (!process.argv || process.argv->empty() || !patterns_->cmdline->found_in(joined(*process.argv))))
-        return false;
+    if (match_.name && !found(patterns_->name, process.comm)) return false;
+    if (match_.exe && !(process.exe && found(patterns_->exe, *process.exe))) return false;
+    // Without arguments there is no command line, and nothing to be found in it.
+    const bool has_line = process.argv && !process.argv->empty();
+    if (match_.cmdline && !(has_line && found(patterns_->cmdline, joined(*process.argv)))) return false;
     return true;
 }
 

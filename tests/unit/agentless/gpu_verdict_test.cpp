@@ -5,22 +5,16 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "tests/support/scene.hpp"
+#include "tests/support/judging.hpp"
 
 namespace cleanslate::agentless {
 namespace {
 
 using testing::bus_of;
+using testing::find;
+using testing::judge;
 using testing::Scene;
 using testing::uuid_of;
-
-const Finding* find(const std::vector<Finding>& findings, std::string_view code) {
-    for (const auto& finding : findings)
-        if (finding.code == code) return &finding;
-    return nullptr;
-}
-
-HostVerdict judge(Scene& scene) { return agentless::judge(scene.evidence(), {}); }
 
 TEST(Gpu, IsCleanOnlyWhileItsRowIsWhole) {
     using Change = std::pair<const char*, void (*)(GpuRow&)>;

@@ -109,10 +109,11 @@ TEST(MaskedCommand, IsPrintable) {
     EXPECT_EQ(masked_command({"", ""}), " ");
 }
 
-TEST(MaskedCommand, IsLinearInItsLength) {
+// A quadratic one would not come to its end.
+TEST(MaskedCommand, ComesToItsEndOnLongHostileText) {
     for (const std::string piece : {"a", "-", "://", ":", "=", "token ", "token=", "\"", "--token ", "@:"}) {
         std::string text;
-        while (text.size() < 1'000'000) text += piece;
+        while (text.size() < 300'000) text += piece;
         EXPECT_FALSE(masked_command({text}).empty());
     }
 }

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
 
 namespace cleanslate::agentless {
 namespace {
@@ -151,7 +150,7 @@ TEST(Table, DoesNotKnowTheColumnsOfAnyOtherWidth) {
     EXPECT_EQ(read.rows[0].used, std::nullopt);
 }
 
-TEST(HostileOutput, IsReadInBoundedMemoryAndLinearTime) {
+TEST(HostileOutput, IsReadInBoundedMemory) {
     const std::vector<std::string> pieces{"noise without any sense, ever\n",
                                           "0, 0 MiB\n",
                                           "\n",
@@ -162,11 +161,10 @@ TEST(HostileOutput, IsReadInBoundedMemoryAndLinearTime) {
                                           "0,\n",
                                           "Unable to determine the device handle for GPU\n",
                                           std::string(7, '\0') + "\n"};
-    const auto begin = std::chrono::steady_clock::now();
     for (const auto& piece : pieces) {
         std::string text;
-        text.reserve(3'000'100);
-        while (text.size() < 3'000'000) text += piece;
+        text.reserve(600'100);
+        while (text.size() < 600'000) text += piece;
         const auto read = table(text);
         std::size_t kept = 0;
         for (const auto& message : read.messages) kept += message.text.size();
@@ -181,8 +179,7 @@ TEST(HostileOutput, IsReadInBoundedMemoryAndLinearTime) {
             EXPECT_EQ(read.messages.back().code, "output-too-long");
         }
     }
-    // 30 MB in all: a second or so even under sanitizers; a quadratic reader would take hours.
-    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::minutes(2));
+    // 6 MB in all: a quadratic reader would not come to this line.
 }
 
 TEST(HostileOutput, OfManyCommasKeepsFewCells) {

@@ -6,37 +6,18 @@
 #include <gtest/gtest.h>
 
 #include "agentless/nvidia_smi.hpp"
-#include "tests/support/scene.hpp"
+#include "tests/support/judging.hpp"
 
 namespace cleanslate::agentless {
 namespace {
 
+using testing::codes;
+using testing::fail_row;
+using testing::find;
+using testing::judge;
+using testing::said;
 using testing::Scene;
 using testing::uuid_of;
-
-const Finding* find(const std::vector<Finding>& findings, std::string_view code) {
-    for (const auto& finding : findings)
-        if (finding.code == code) return &finding;
-    return nullptr;
-}
-
-HostVerdict judge(Scene& scene) { return agentless::judge(scene.evidence(), {}); }
-
-std::string codes(const std::vector<Finding>& findings) {
-    std::string line;
-    for (const auto& finding : findings)
-        line += fmt::format("{}{}:{}", line.empty() ? "" : " ", finding.code, to_string(finding.severity));
-    return line;
-}
-
-DriverMessage said(std::string_view line) { return classify_line(line); }
-
-// Row `i` of the scene, as the driver prints it for a GPU that it cannot get at.
-void fail_row(Scene& scene, std::size_t i, const char* cell = "[Unknown Error]") {
-    GpuRow row;
-    row.cells.assign(8, cell);
-    scene.evidence().gpus[i] = row;
-}
 
 TEST(Host, WithEightIdleGpusIsClean) {
     Scene scene(8);
