@@ -54,6 +54,9 @@ bool read_stat(std::string_view text, Process& process) {
     process.parent = *parent;
     process.session = session.value_or(0);  // -1 is possible where the leader is in another namespace
     process.state = fields[0][0];
+    // A leader that has ended while other threads live is no zombie: they have its files, and signals reach
+    // them.
+    if (process.state == 'Z' && parse_number(fields[17]).value_or(1) > 1) process.state = '?';
     process.kernel_thread = (*flags & kernel_thread_flag) != 0;
     process.comm = text.substr(open + 2, close - open - 2);
     return true;

@@ -37,6 +37,10 @@ join() {
     parent[p] = f[2]
     session[p] = f[4]
     kernel[p] = int(f[7] / 2097152) % 2
+    if (f[1] == "Z" && f[18] > 1) {
+      headless[p] = 1
+      threads = threads " /proc/" p "/task/*/fd"
+    }
     start[p] = f[20]
     return 1
   }
@@ -85,7 +89,11 @@ join() {
   }
   function link(path, target,   part) {  # of /proc/PID/fd/N, exe, ns/mnt
     split(path, part, "/")
-    if (part[4] == "fd" && part[5] != "") open[part[3]] = add(open[part[3]], target)
+    if (part[4] == "task") {  # of a process whose first thread has ended
+      if (part[7] != "") open[part[3]] = add(open[part[3]], target)
+      else if (target == "" && part[5] != part[3]) thread[part[3]] = "/task/" part[5]
+    }
+    else if (part[4] == "fd" && part[5] != "") open[part[3]] = add(open[part[3]], target)
     else if (part[4] == "fd") {
       list[++listed] = part[3]
       if (target != "") unlisted[part[3]] = 1
@@ -110,7 +118,7 @@ join() {
       "-o ! -path \"*/fd/*\" -printf \"%p %l\\0\" \\); }; " \
       "n=0 some=; for p in /proc/[0-9]*; do some=\"$some $p/fd $p/exe $p/ns/mnt\" n=$((n + 1)); " \
       "[ $n -lt 2000 ] || { look $some; n=0 some=; }; done 2>/dev/null </dev/null; " \
-      "look $some 2>/dev/null </dev/null"
+      "look $some" threads " 2>/dev/null </dev/null"
     cmd = "{ " cmd "; } | tr \"\\n\\000\" \"\\001\\n\""
     while ((cmd | getline line) > 0) {
       if (line == "ok") { ok = 1; continue }
@@ -153,12 +161,13 @@ join() {
   function look_maps(   i, p, file, line, got, blind) {
     for (i = 1; i <= listed; i++) {
       p = list[i]
-      file = "/proc/" p "/maps"
+      file = "/proc/" p thread[p] "/maps"
       while ((got = (getline line < file)) > 0)
         if (index(line, "/dev/nvidia") && line ~ /^[^ ]+ [^ ]+ [^ ]+ [^ ]+ [0-9]+ +\/dev\/nvidia/)
           mapped[p] = add(mapped[p], substr(line, index(line, "/dev/nvidia")))
       close(file)
       if (p in mapped) { pick(p); print "mapped " p " " mapped[p] }
+      if (p in headless && thread[p] == "") unlisted[p] = 1
       if ((got < 0 || p in unlisted) && load(p) && !kernel[p] && lives(p)) { blind++; unread[p] = 1 }
     }
     for (i = 1; i <= count; i++) if (order[i] in unread) print "unreadable " order[i]

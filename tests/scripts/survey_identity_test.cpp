@@ -4,10 +4,12 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/mount.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "agentless/remote.hpp"
 #include "tests/scripts/sandbox.hpp"
@@ -80,6 +82,40 @@ TEST(SurveyIdentity, OfAPidThatIsGivenAwayMeanwhileIsThatOfTheOneThatHadTheFiles
     EXPECT_TRUE(process->opens_device());
     EXPECT_EQ(process->key.start, static_cast<std::uint64_t>(seen.ids.at("start")))
         << "a signal would end the bystander";
+}
+
+// Opens a device file in a process whose first thread then ends: its stat says zombie, its /proc/PID/fd is
+// empty.
+int headless_holder(Sandbox& host) {
+    const int pid = host.process([] {
+        ::close_range(3, ~0U, 0);  // what the sandbox waits at
+        if (::open("/dev/nvidia3", O_RDWR) < 0) ::_exit(1);
+        std::thread([] {
+            for (;;) ::pause();
+        }).detach();
+        ::syscall(SYS_exit, 0);
+    });
+    while (Sandbox::state_of(pid) != 'Z') ::usleep(1000);
+    return pid;
+}
+
+TEST(SurveyIdentity, OfAProcessWhoseFirstThreadHasEndedIsStillThatOfAHolder) {
+    SKIP_WITHOUT_SANDBOX();
+    for (const char* tools : {"", "busybox"}) {
+        const auto seen = inside([&](Sandbox& host, Seen& out) {
+            host.nvidia_smi();
+            host.device("nvidia3");
+            out.ids["holder"] = headless_holder(host);
+            host.run({"sh", {"/bin/sh", "-s"}, tools}, survey_script({}, nonce), out);
+        });
+        ASSERT_EQ(seen.failure, "");
+        const auto evidence = read_survey(seen.out, nonce);
+        ASSERT_TRUE(evidence && evidence->complete) << seen.out;
+        const auto* process = evidence->find(seen.ids.at("holder"));
+        const bool seen_open = process != nullptr && process->opens_device() && process->state != 'Z';
+        EXPECT_TRUE(seen_open || !evidence->holders_visible) << tools << seen.out;
+        if (*tools == '\0') EXPECT_TRUE(seen_open && evidence->holders_visible) << seen.out;
+    }
 }
 
 }  // namespace

@@ -45,6 +45,17 @@ TEST(ProcStat, IsNotMisledByTheName) {
     }
 }
 
+TEST(ProcStat, TakesNoProcessForAZombieWhileItsOtherThreadsLive) {
+    auto text = stat_of("x");
+    text.replace(text.find(") S ") + 2, 1, "Z");
+    Process process;
+    ASSERT_TRUE(read_stat(text, process));
+    EXPECT_EQ(process.state, '?');
+    text.replace(text.find(" 18 0 2696"), 3, " 1");
+    ASSERT_TRUE(read_stat(text, process));
+    EXPECT_EQ(process.state, 'Z');
+}
+
 TEST(ProcStat, KnowsAKernelThread) {
     Process process;
     ASSERT_TRUE(read_stat("2 (kthreadd) S 0 0 0 0 -1 2129984 0 0 0 0 0 0 0 0 20 0 1 0 27 0 0", process));
