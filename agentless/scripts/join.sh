@@ -82,6 +82,7 @@ join() {
   # A device file by the path of a link or mapping, as an element of a list: its minor, or c for the others.
   function add(list, path,   n) {
     sub(/ \(deleted\)$/, "", path)
+    sub(/^.*\/dev\/nvidia/, "/dev/nvidia", path)
     n = "c"
     if (path ~ /^\/dev\/nvidia[0-9]+$/ && length(path) < 20) n = substr(path, 12) + 0
     if (index("," list ",", "," n ",")) return list
@@ -110,11 +111,13 @@ join() {
     close(cmd)
   }
   # All links of all processes, 2000 processes a find. The targets are hostile text: records end in NUL, tr swaps that
-  # with newline, so a target cannot make a line.
+  # with newline, so a target cannot make a line. Behind a chroot a device file has another path: there it must be a
+  # device, since anybody may call a file so and have others open it.
   function look_find(   cmd, line, ok, at) {
     cmd = "look() { find /proc/self \"$@\" -maxdepth 1 \\( -path /proc/self -printf \"ok\\0\" -prune " \
       "-o -path \"*/fd\" \\( -readable -printf \"%p\\0\" -o -printf \"%p -\\0\" \\) " \
-      "-o -path \"*/fd/*\" -lname \"/dev/nvidia*\" -printf \"%p %l\\0\" " \
+      "-o -path \"*/fd/*\" \\( -lname \"/dev/nvidia*\" -o -lname \"*/dev/nvidia*\" -xtype c \\) " \
+      "-printf \"%p %l\\0\" " \
       "-o ! -path \"*/fd/*\" -printf \"%p %l\\0\" \\); }; " \
       "n=0 some=; for p in /proc/[0-9]*; do some=\"$some $p/fd $p/exe $p/ns/mnt\" n=$((n + 1)); " \
       "[ $n -lt 2000 ] || { look $some; n=0 some=; }; done 2>/dev/null </dev/null; " \

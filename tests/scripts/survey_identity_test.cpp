@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/mount.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -116,6 +118,31 @@ TEST(SurveyIdentity, OfAProcessWhoseFirstThreadHasEndedIsStillThatOfAHolder) {
         EXPECT_TRUE(seen_open || !evidence->holders_visible) << tools << seen.out;
         if (*tools == '\0') EXPECT_TRUE(seen_open && evidence->holders_visible) << seen.out;
     }
+}
+
+TEST(SurveyIdentity, OfADeviceFileBehindAChrootIsThatOfADeviceAndNotOfAFileOfThatName) {
+    SKIP_WITHOUT_SANDBOX();
+    const auto seen = inside([&](Sandbox& host, Seen& out) {
+        host.nvidia_smi();
+        host.device("nvidia0");
+        std::filesystem::create_directories("/run/jail/dev");
+        if (::mknod("/run/jail/dev/nvidia1", S_IFCHR | 0600, ::makedev(1, 3)) != 0) out.failure = "mknod";
+        host.file("/run/decoy/dev/nvidia1", "bait");
+        out.ids["jailed"] = host.process([] {
+            if (::chroot("/run/jail") != 0 || ::open("/dev/nvidia1", O_RDWR) < 0) ::_exit(1);
+        });
+        out.ids["baited"] = host.process([] {
+            if (::open("/run/decoy/dev/nvidia1", O_RDONLY) < 0) ::_exit(1);
+        });
+        host.run({"sh", {"/bin/sh", "-s"}, ""}, survey_script({}, nonce), out);
+    });
+    ASSERT_EQ(seen.failure, "");
+    const auto evidence = read_survey(seen.out, nonce);
+    ASSERT_TRUE(evidence && evidence->complete) << seen.out;
+    const auto* jailed = evidence->find(seen.ids.at("jailed"));
+    ASSERT_NE(jailed, nullptr) << seen.out;
+    EXPECT_EQ(jailed->open_minors, std::vector<int>{1});
+    EXPECT_EQ(evidence->find(seen.ids.at("baited")), nullptr) << "it only reads a user's file";
 }
 
 }  // namespace
