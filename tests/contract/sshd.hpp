@@ -31,7 +31,8 @@ std::string read_text(const std::string& path);
 // Runs a shell command and gives what it printed; throws where it fails.
 std::string shell(const std::string& command);
 
-// A program that is killed with its owner, or with the test where that dies.
+// A program that is killed with its owner, or with the test where that dies; as root, with all that it
+// started.
 class Program {
   public:
     explicit Program(const std::vector<std::string>& arguments);
