@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "agentless/lineage.hpp"
@@ -15,6 +16,7 @@ namespace {
 std::string joined(const std::vector<std::string>& argv) {
     std::string line;
     for (const auto& argument : argv) line.append(line.empty() ? "" : " ").append(argument);
+    std::ranges::replace(line, '\0', ' ');  // no expression can be written for it
     return line;
 }
 
