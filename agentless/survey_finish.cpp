@@ -14,6 +14,11 @@ void SurveyReader::finish_queries() {
     auto table = read_gpu_table(gpu_text_, options);
     evidence_.gpus = std::move(table.rows);
     evidence_.messages = std::move(table.messages);
+    // The query asks for no header. One that names other columns makes the rows something that was not asked
+    // for.
+    if (table.columns != options.columns)
+        evidence_.messages.push_back(
+            {Trouble::unreadable, "columns-unknown", "the table has other columns than were asked for", ""});
     auto apps = read_app_table(app_text_);
     evidence_.apps = std::move(apps.apps);
     evidence_.app_problems = std::move(apps.problems);

@@ -285,5 +285,16 @@ TEST(SignalReportText, StopsAtTheFirstRecordThatIsNotAsItShouldBe) {
     EXPECT_FALSE(read_signal("sent 5 50\n", "n").has_value());
 }
 
+TEST(ReadSurvey, TakesNoHeaderThatNamesOtherColumnsThanWereAskedFor) {
+    const auto row = [](const std::string& text) { return "gpu " + escape(text) + "\n"; };
+    const auto lying =
+        read(row("index, memory.used [MiB]") + row("0, 0 MiB") + "tool gpu 0\ntool app 0\n" + all_done);
+    ASSERT_FALSE(lying.messages.empty());
+    EXPECT_EQ(lying.messages.back().code, "columns-unknown");
+    EXPECT_EQ(lying.messages.back().trouble, Trouble::unreadable);
+    const auto honest = read(core_row + "tool gpu 0\ntool app 0\n" + all_done);
+    EXPECT_TRUE(honest.messages.empty());
+}
+
 }  // namespace
 }  // namespace cleanslate::agentless
