@@ -116,7 +116,9 @@ TEST(SurveyIdentity, OfAProcessWhoseFirstThreadHasEndedIsStillThatOfAHolder) {
         const auto* process = evidence->find(seen.ids.at("holder"));
         const bool seen_open = process != nullptr && process->opens_device() && process->state != 'Z';
         EXPECT_TRUE(seen_open || !evidence->holders_visible) << tools << seen.out;
-        if (*tools == '\0') EXPECT_TRUE(seen_open && evidence->holders_visible) << seen.out;
+        if (*tools == '\0') {
+            EXPECT_TRUE(seen_open && evidence->holders_visible) << seen.out;
+        }
     }
 }
 
