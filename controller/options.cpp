@@ -9,6 +9,7 @@
 
 #include "agentless/versions.hpp"
 #include "base/text.hpp"
+#include "base/yaml.hpp"
 #include "controller/help_texts.hpp"
 #include "controller/option_groups.hpp"
 #include "controller/page.hpp"
@@ -164,6 +165,13 @@ std::string take_remote_command(std::vector<std::string>& arguments) {
     return command;
 }
 
+std::string no_such_command(const std::string& word, const CommandLine& line) {
+    std::vector<std::string> names;
+    for (const auto& [command, app] : line.subcommands) names.emplace_back(to_string(command));
+    const auto near = yaml::nearest(word, names);
+    return "no such command: " + word + (near.empty() ? "" : ". Did you mean " + near + "?");
+}
+
 }  // namespace
 
 std::string_view to_string(Command command) {
@@ -204,6 +212,8 @@ std::expected<Options, EarlyEnd> read_command_line(const std::vector<std::string
         return std::unexpected(EarlyEnd{0, used.empty() ? line->app.help() : used.front()->help(), ""});
     } catch (const CLI::ParseError& error) {
         if (arguments.empty()) return std::unexpected(EarlyEnd{2, "", line->app.help()});
+        if (chosen().empty() && !arguments.front().starts_with('-'))
+            return usage_error(no_such_command(arguments.front(), *line));
         return usage_error(error.what(), chosen());
     } catch (const std::exception& error) {
         return usage_error(error.what(), chosen());

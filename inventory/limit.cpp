@@ -41,6 +41,25 @@ struct Term {
     std::string_view pattern;
 };
 
+// A sign begins a term also without a comma in front: rack1&gpu[01-04]!gpu02. Not in brackets, and not in the
+// name of a file.
+std::vector<std::string_view> signed_terms(std::string_view limit) {
+    std::vector<std::string_view> terms;
+    for (auto text : split_terms(limit)) {
+        bool inside = false;
+        std::size_t start = 0;
+        for (std::size_t i = 1; i < text.size() && text.find('@') > 1; ++i) {
+            if (text[i] == '[') inside = true;
+            if (text[i] == ']') inside = false;
+            if (inside || (text[i] != '&' && text[i] != '!')) continue;
+            terms.push_back(trim(text.substr(start, i - start)));
+            start = i;
+        }
+        terms.push_back(text.substr(start));
+    }
+    return terms;
+}
+
 Term take_sign(std::string_view text) {
     const Sign sign = text.starts_with('!') ? Sign::drop : text.starts_with('&') ? Sign::keep : Sign::add;
     return {sign, trim(text.substr(sign == Sign::add ? 0 : 1))};
@@ -92,7 +111,7 @@ class Selection {
 
 Status Selection::add_limit(std::string_view limit) {
     if (trim(limit).empty()) return wrong("the limit is empty", "write `all` for every host");
-    for (const auto text : split_terms(limit)) {
+    for (const auto text : signed_terms(limit)) {
         const Term term = take_sign(text);
         if (term.pattern.empty()) return wrong(fmt::format("an empty pattern in {}", quote(limit)));
         const bool file = term.pattern.starts_with('@');

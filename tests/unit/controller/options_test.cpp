@@ -49,6 +49,11 @@ TEST(CommandLine, NamesTheCommand) {
     EXPECT_EQ(read({"parse"}).command, Command::parse);
 }
 
+TEST(CommandLine, NamesTheNearestCommandOfAWrongOne) {
+    EXPECT_THAT(refusal({"chekc", "-l", "all"}), HasSubstr("no such command: chekc. Did you mean check?"));
+    EXPECT_THAT(refusal({"gpu01"}), HasSubstr("no such command: gpu01\n"));
+}
+
 TEST(CommandLine, WithoutACommandShowsTheHelpOnStderr) {
     EXPECT_THAT(refusal({}), HasSubstr("Usage: cleanslate COMMAND"));
     EXPECT_THAT(refusal({"sweep"}), HasSubstr("--help"));

@@ -87,6 +87,13 @@ TEST(Limit, TakesAwayAndKeepsAfterAllUnions) {
     EXPECT_EQ(select("gpu, ! rack1 , & gpu05"), "gpu05");
 }
 
+TEST(Limit, TakesASignForTheBeginOfATermAlsoWithoutAComma) {
+    EXPECT_EQ(select("rack1&gpu[01-02]"), "gpu[01-02]");
+    EXPECT_EQ(select("all!rack1!login*&gpu*"), "gpu[05-08]");
+    EXPECT_NE(select("@no&such!file").find("no&such!file"), std::string::npos)
+        << "a file's name is taken whole";
+}
+
 TEST(Limit, NeverSelectsWhatWasNotNamed) {
     EXPECT_EQ(select(""), "the limit is empty | write `all` for every host");
     EXPECT_EQ(select(" "), "the limit is empty | write `all` for every host");
