@@ -65,7 +65,9 @@ TEST_P(UnderEachShell, WhatIgnoresTermIsKilledAtTheTimeLimitWithItsChildren) {
 INSTANTIATE_TEST_SUITE_P(Shells, UnderEachShell,
                          ::testing::Values("exec dash -s", "exec busybox ash -s", "exec bash -s",
                                            "exec mksh -s", "exec ksh93 -s"),
-                         [](const auto& info) { return info.param.substr(5, info.param.find(' ', 5) - 5); });
+                         [](const auto& shell) {
+                             return shell.param.substr(5, shell.param.find(' ', 5) - 5);
+                         });
 
 TEST(ReadCommand, BelievesNoEndWithoutItsNonceAndNoStatusThatIsNone) {
     EXPECT_FALSE(read_command("hello\n\nend other 0\n", "n").exit_status);

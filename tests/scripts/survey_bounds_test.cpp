@@ -1,0 +1,251 @@
+// What bounds a survey: things that hang, transfers that are cut, what may not be seen, what is not there.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "tests/scripts/survey_fixture.hpp"
+
+namespace cleanslate::agentless::survey_tests {
+namespace {
+
+using cleanslate::testing::all_shells;
+using cleanslate::testing::inside;
+using cleanslate::testing::Runner;
+using cleanslate::testing::Sandbox;
+using cleanslate::testing::Seen;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+// What hangs on the shell alone.
+class SurveyInShell : public SurveyScript {};
+INSTANTIATE_TEST_SUITE_P(Shells, SurveyInShell, ::testing::ValuesIn(all_shells()), name_of);
+
+TEST_P(SurveyInShell, EndsInTimeWhenNvidiaSmiDoesNot) {
+    for (const bool with_timeout : {true, false}) {
+        const auto seen = inside([&](Sandbox& host, Seen& out) {
+            host.nvidia_smi("trap '' TERM HUP INT\nwhile :; do sleep 1000; done");
+            host.device("nvidia0");
+            out.ids["worker"] = host.process([] { open_file("/dev/nvidia0"); });
+            if (!with_timeout) host.hide("timeout");
+            host.run(GetParam(), survey_script(hasty(20'000), nonce), out);
+        });
+        const auto evidence = read(seen);
+        EXPECT_TRUE(evidence.complete);
+        EXPECT_TRUE(evidence.gpu_query.timed_out);
+        EXPECT_FALSE(evidence.gpu_query.exit_status.has_value());
+        EXPECT_FALSE(evidence.app_query.exit_status.has_value());
+        EXPECT_THAT(process(evidence, seen.ids.at("worker")).open_minors, ElementsAre(0));
+        EXPECT_GE(seen.milliseconds, 900);
+        EXPECT_LT(seen.milliseconds, 15'000);
+    }
+}
+
+TEST_P(SurveyInShell, GivesUpOnAnNvidiaSmiThatNoSignalEnds) {
+    if (::access("/usr/bin/setpriv", X_OK) != 0) GTEST_SKIP() << "needs setpriv";
+    for (const bool with_timeout : {true, false}) {
+        const auto seen = inside([&](Sandbox& host, Seen& out) {
+            // It becomes root's, and the survey is an ordinary user's: as little to be ended as in state D.
+            std::filesystem::copy_file("/usr/bin/setpriv", "/run/become-root");
+            if (::chmod("/run/become-root", 04755) != 0) throw std::runtime_error("chmod");
+            host.nvidia_smi("exec /run/become-root --reuid 0 --clear-groups sleep 1000");
+            if (!with_timeout) host.hide("timeout");
+            host.run(GetParam(), survey_script(hasty(20'000), nonce), out, 65534);
+            out.ids["left"] = host.left();
+        });
+        const auto evidence = read(seen);
+        EXPECT_TRUE(evidence.complete);
+        EXPECT_TRUE(evidence.gpu_query.timed_out);
+        EXPECT_THAT(evidence.cuts, IsEmpty());
+        EXPECT_LT(seen.milliseconds, 15'000);
+        EXPECT_EQ(seen.ids.at("left"), 1) << "all but the one that cannot be ended";
+    }
+}
+
+TEST_P(SurveyInShell, EndsInTimeWhenAReaderDoesNot) {
+    const auto seen = inside([&](Sandbox& host, Seen& out) {
+        host.nvidia_smi();
+        host.device("nvidia0");
+        out.ids["worker"] = host.process([] { open_file("/dev/nvidia0"); });
+        // Opening this waits for a writer that never comes.
+        host.file("/proc/driver/nvidia/gpus/0000:00:06.0/x", "");
+        if (::mkfifo("/proc/driver/nvidia/gpus/0000:00:06.0/information", 0600) != 0)
+            throw std::runtime_error("fifo");
+        host.run(GetParam(), survey_script(hasty(4'000), nonce), out);
+        ::kill(out.ids["worker"], SIGKILL);
+        out.ids["left"] = host.left();
+    });
+    const auto evidence = read(seen);
+    EXPECT_TRUE(evidence.complete);
+    EXPECT_THAT(evidence.cuts, ElementsAre("driver", "exe"));
+    EXPECT_FALSE(evidence.holders_visible);
+    EXPECT_EQ(evidence.gpus.size(), 1u);
+    EXPECT_THAT(process(evidence, seen.ids.at("worker")).open_minors, ElementsAre(0));
+    EXPECT_LT(seen.milliseconds, 20'000);
+    EXPECT_EQ(seen.ids.at("left"), 0);
+}
+
+TEST_P(SurveyInShell, RunsNothingWhenTheTransferIsCut) {
+    const auto script = survey_script(usual(), nonce);
+    const auto seen = inside([&](Sandbox& host, Seen& out) {
+        host.nvidia_smi("echo ran >/run/ran");
+        std::string all;
+        for (std::size_t size = 1; size<script.size() - 1; size += size> script.size() - 12 ? 1 : 997) {
+            host.run(GetParam(), script.substr(0, size), out);
+            all += out.out;
+        }
+        out.out = all;
+        out.err.clear();
+        out.ids["ran"] = ::access("/run/ran", F_OK) == 0;
+    });
+    EXPECT_EQ(seen.failure, "");
+    EXPECT_EQ(seen.out, "");
+    EXPECT_EQ(seen.ids.at("ran"), 0);
+}
+
+class Survey : public ::testing::Test {
+  protected:
+    void SetUp() override { SKIP_WITHOUT_SANDBOX(); }
+    const Runner sh{"sh", {"/bin/sh", "-s"}, ""};
+};
+
+TEST_F(Survey, StartsNoOtherNvidiaSmiBesideOneThatHangsInTheKernel) {
+    const auto seen = inside([&](Sandbox& host, Seen& out) {
+        host.nvidia_smi("echo ran >/run/ran");
+        int report[2];
+        if (::pipe(report) != 0) return;
+        // Until the child of a vfork ends, its parent is in state D.
+        host.process([&] {
+            const int child = ::fork();
+            if (child != 0) return;
+            ::prctl(PR_SET_NAME, "nvidia-smi");
+            const int self = ::getpid();
+            if (::write(report[1], &self, sizeof self) != sizeof self) ::_exit(1);
+            if (::vfork() == 0)
+                for (;;) ::pause();
+        });
+        if (::read(report[0], &out.ids["stuck"], sizeof(int)) != sizeof(int)) return;
+        while (Sandbox::state_of(out.ids["stuck"]) != 'D') ::usleep(1000);
+        host.run(sh, survey_script(hasty(20'000), nonce), out);
+        out.ids["ran"] = ::access("/run/ran", F_OK) == 0;
+    });
+    const auto evidence = read(seen);
+    EXPECT_THAT(evidence.stuck, ElementsAre(seen.ids.at("stuck")));
+    EXPECT_TRUE(evidence.gpu_query.timed_out);
+    EXPECT_EQ(process(evidence, seen.ids.at("stuck")).state, 'D');
+    EXPECT_EQ(seen.ids.at("ran"), 0);
+}
+
+TEST_F(Survey, NamesTheProcessWhoseFilesAFrozenReaderHasOpen) {
+    const auto seen = inside([&](Sandbox& host, Seen& out) {
+        host.nvidia_smi();
+        // Stops where the maps are read: as a reader that hangs there, with the file open.
+        host.file("/run/tools/awk", "#!/bin/sh\nexec 9</proc/1/maps\nkill -STOP $$\n");
+        auto runner = sh;
+        host.file("/run/env", "");
+        runner.shell = {"/bin/sh", "-c", "PATH=/run/tools:$PATH exec /bin/sh -s"};
+        host.run(runner, survey_script(hasty(4'000), nonce), out);
+    });
+    const auto evidence = read(seen);
+    EXPECT_TRUE(evidence.complete);
+    EXPECT_THAT(evidence.cuts, ::testing::Contains("maps of 1"));
+    EXPECT_FALSE(evidence.holders_visible);
+    EXPECT_FALSE(evidence.gpu_query.exit_status.has_value());
+}
+
+TEST_F(Survey, SaysThatAnOrdinaryUserSeesNoOthersProcesses) {
+    const auto seen = inside([&](Sandbox& host, Seen& out) {
+        host.nvidia_smi();
+        host.device("nvidia0");
+        out.ids["worker"] = host.process([] { open_file("/dev/nvidia0"); });
+        host.run(sh, survey_script(usual(), nonce), out, 65534);
+    });
+    const auto evidence = read(seen);
+    EXPECT_TRUE(evidence.complete);
+    EXPECT_FALSE(evidence.root);
+    EXPECT_EQ(evidence.uid, 65534u);
+    EXPECT_GT(evidence.unreadable, 0u);
+    EXPECT_FALSE(evidence.holders_visible);
+    EXPECT_EQ(evidence.find(seen.ids.at("worker")), nullptr);
+    EXPECT_EQ(evidence.gpu_query.exit_status, 0);
+    const auto& shell = process(evidence, seen.ids.at("shell"));
+    EXPECT_TRUE(shell.host_mount_ns);
+    EXPECT_FALSE(process(evidence, 1).fds_readable);
+}
+
+TEST_F(Survey, SaysThatAContainersOwnProcHidesOthers) {
+    const auto seen = inside([&](Sandbox& host, Seen& out) {
+        host.nvidia_smi();
+        ::kill(2, SIGKILL);
+        while (Sandbox::state_of(2) != 'Z') ::usleep(1000);
+        ::waitpid(2, nullptr, 0);
+        host.run(sh, survey_script(usual(), nonce), out);
+    });
+    const auto evidence = read(seen);
+    EXPECT_TRUE(evidence.proc_hides_others);
+    EXPECT_FALSE(evidence.holders_visible);
+}
+
+TEST_F(Survey, SaysThatHidepidHidesOthers) {
+    const auto seen = inside([&](Sandbox& host, Seen& out) {
+        host.nvidia_smi();
+        if (::mount("proc", "/proc", "proc", MS_REMOUNT, "hidepid=2") != 0)
+            throw std::runtime_error("hidepid");
+        host.run(sh, survey_script(usual(), nonce), out, 65534);
+    });
+    const auto evidence = read(seen);
+    EXPECT_TRUE(evidence.complete);
+    EXPECT_TRUE(evidence.proc_hides_others);
+    EXPECT_FALSE(evidence.holders_visible);
+    EXPECT_EQ(evidence.gpu_query.exit_status, 0);
+}
+
+TEST_F(Survey, NamesAMissingNvidiaSmiAndMissingTools) {
+    const auto seen = inside([&](Sandbox& host, Seen& out) {
+        host.hide("mawk");
+        host.hide("gawk");
+        host.hide("original-awk");
+        host.hide("tr");
+        host.run(sh, survey_script(usual(), nonce), out);
+    });
+    const auto evidence = read(seen);
+    EXPECT_THAT(evidence.missing_tools, ElementsAre("tr", "awk"));
+    EXPECT_FALSE(evidence.holders_visible);
+    EXPECT_FALSE(evidence.gpu_query.exit_status.has_value());
+    EXPECT_LT(seen.milliseconds, 4'000);
+}
+
+TEST_F(Survey, ReportsAnExitStatusAndLinesThatAreNoRows) {
+    const auto seen = inside([&](Sandbox& host, Seen& out) {
+        host.file("/opt/bin/nvidia-smi",
+                  "#!/bin/sh\necho 'Failed to initialize NVML: Driver/library version mismatch'\nexit 18\n");
+        host.run(sh, survey_script(usual(), nonce), out);
+    });
+    const auto evidence = read(seen);
+    EXPECT_EQ(evidence.gpu_query.exit_status, 18);
+    ASSERT_EQ(evidence.messages.size(), 1u);
+    EXPECT_THAT(evidence.messages[0].text, ::testing::HasSubstr("version mismatch"));
+}
+
+TEST_F(Survey, FindsTheHolderAmongThousandsOfDescriptors) {
+    const auto seen = inside([&](Sandbox& host, Seen& out) {
+        host.nvidia_smi();
+        host.device("nvidia0");
+        out.ids["worker"] = host.process([] {
+            for (int i = 0; i < 900; ++i) open_file("/dev/nvidia0");
+            for (int i = 0; i < 100; ++i) open_file("/dev/null");
+        });
+        host.run(sh, survey_script(usual(), nonce), out);
+    });
+    const auto evidence = read(seen);
+    EXPECT_THAT(process(evidence, seen.ids.at("worker")).open_minors, ElementsAre(0));
+    EXPECT_LT(seen.out.size(), 20'000u);
+}
+
+}  // namespace
+}  // namespace cleanslate::agentless::survey_tests
