@@ -88,7 +88,7 @@ void merge(Node& mapping) {
     const auto has_merge =
         std::ranges::any_of(mapping.entries, [](const auto& e) { return is_merge(e.first); });
     if (!has_merge) return;
-    std::vector<std::pair<Node, Node>> own = std::move(mapping.entries);
+    std::vector<Entry> own = std::move(mapping.entries);
     mapping.entries.clear();
     std::unordered_set<std::string> keys;
     for (const auto& [key, value] : own) keys.insert(key.text);

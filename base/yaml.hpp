@@ -20,15 +20,17 @@ struct Mark {
 
 enum class Kind { null, scalar, sequence, mapping };
 
+struct Entry;
+
 // A value with its place. Aliases are resolved and `<<` is merged (own keys win) when the document is read.
 struct Node {
     Kind kind = Kind::null;
     Mark mark;
-    std::string text;         // of a scalar
-    std::string tag;          // an explicit tag such as "!vault"; empty where none or the bare "!"
-    bool quoted = false;      // 'x' or "x": a quoted scalar is never null, a number or a boolean
-    std::vector<Node> items;  // of a sequence
-    std::vector<std::pair<Node, Node>> entries;  // of a mapping, in the order of the file; keys are scalars
+    std::string text;            // of a scalar
+    std::string tag;             // an explicit tag such as "!vault"; empty where none or the bare "!"
+    bool quoted = false;         // 'x' or "x": a quoted scalar is never null, a number or a boolean
+    std::vector<Node> items;     // of a sequence
+    std::vector<Entry> entries;  // of a mapping, in the order of the file; keys are scalars
 
     bool is_null() const { return kind == Kind::null; }
     bool is_scalar() const { return kind == Kind::scalar; }
@@ -36,6 +38,12 @@ struct Node {
     bool is_mapping() const { return kind == Kind::mapping; }
     const Node* find(
         std::string_view key) const;  // of a mapping; null where absent; time grows with its size
+};
+
+// One key and its value. A pair cannot be a member of what it is made of.
+struct Entry {
+    Node first;
+    Node second;
 };
 
 // Reads exactly one document of at most 64 MiB; an empty one is a null node. Errors have kind "yaml" and a
