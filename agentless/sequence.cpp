@@ -67,10 +67,11 @@ Move Sequence::next(TimePoint now) {
     if (job_.dry_run) return step_on(now);
     const bool clean = outcome_.last->clean();
     if (clean && (!last_act_ || clean_surveys_ >= 2)) return finish();
-    if (winding_down_ || command_failed_) return finish();
+    if (winding_down_) return finish();
     if (clean) return survey_at(std::max(now, *last_act_ + settle()));
-    if (clean_surveys_ > 0)
-        return finish();  // it was clean after the kill and is no more: something came back
+    // A failed command leaves out the steps after it. Clean after a kill and clean no more: something came
+    // back.
+    if (command_failed_ || clean_surveys_ > 0) return finish();
     return step_on(now);
 }
 
@@ -185,7 +186,6 @@ void Sequence::judge_now() { outcome_.last = judge(*evidence_, expectations_); }
 
 void Sequence::surveyed(const Evidence& evidence, TimePoint began, TimePoint ended) {
     evidence_ = evidence;
-    survey_began_ = began;
     ++outcome_.surveys;
     if (!evidence.boot_id.empty()) outcome_.boot_id = evidence.boot_id;
     judge_now();

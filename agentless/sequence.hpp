@@ -81,7 +81,6 @@ class Sequence {
 
     std::optional<Evidence> evidence_;  // of the last survey, until something was done
     std::optional<Evidence> before_;    // of the survey that the first signal was chosen from
-    TimePoint survey_began_{};
     std::optional<TimePoint> first_signal_;
     std::optional<TimePoint> last_act_;
     std::optional<TimePoint> verify_until_;

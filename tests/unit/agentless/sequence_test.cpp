@@ -19,8 +19,9 @@ class Transcript : public ::testing::Test {
         job_.kind = kind;
         if (kind == Job::Kind::clear) job_.playbook = playbooks::load_playbook(playbook).value();
         task_.host.name = "gpu01";
-        sequence_.emplace(job_, task_, SurveyRequest{}, outcome_);
+        start_over();
     }
+    void start_over() { sequence_.emplace(job_, task_, SurveyRequest{}, outcome_); }
     Move next() { return sequence_->next(now_); }
     // The next move must be a survey; it begins when it may and sees `scene`.
     void expect_survey(Scene scene, Milliseconds not_before = 0ms) {
@@ -229,6 +230,37 @@ TEST_F(Transcript, AVerifyThatNeverTurnsCleanEndsWithItsTime) {
     }
     expect_finish(Verdict::dirty);
     EXPECT_LT(now_ - start_, 30s);
+}
+
+TEST_F(Transcript, AFailedCommandLeavesOutTheStepsAfterItButACleanHostStillSettles) {
+    begin(Job::Kind::clear);
+    job_.playbook = playbooks::parse_playbook(
+                        "steps:\n"
+                        "  - run: stop the gateway\n"
+                        "  - signal: KILL\n"
+                        "    match: {holding: gpu}\n",
+                        "p.yaml")
+                        .value();
+    for (const bool held : {false, true}) {
+        outcome_ = {};
+        start_over();
+        expect_survey(Scene(8).holder(812, 2, 76107));
+        ASSERT_TRUE(std::holds_alternative<RunCommand>(next()));
+        outcome_.commands.back().exit_status = 1;
+        sequence_->command_ended(now_);
+        const auto failed_at = now_ - start_;
+        if (held) {
+            expect_survey(Scene(8).holder(812, 2, 76107));
+            expect_finish(Verdict::dirty);
+        } else {
+            expect_survey(Scene(8));
+            expect_survey(Scene(8), std::chrono::duration_cast<Milliseconds>(failed_at) + 2000ms);
+            expect_finish(Verdict::clean);
+        }
+        EXPECT_TRUE(outcome_.signals.empty());
+        EXPECT_TRUE(has_finding("command-failed", "stop the gateway"));
+        EXPECT_FALSE(has_finding("not-settled"));
+    }
 }
 
 }  // namespace
