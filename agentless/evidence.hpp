@@ -49,6 +49,11 @@ struct Process {
     std::vector<int> mapped_minors;
     bool opens_control = false;
     bool maps_control = false;
+    // N of each /dev/nvidia-caps/nvidia-capN that is open: which MIG instances it may use
+    // (Evidence::mig_caps).
+    std::vector<int> open_caps;
+    // An earlier look never came back from reading its maps or command line, so this one did not try again.
+    bool wedged = false;
     bool fds_readable = false;  // /proc/PID/fd could be listed
     bool maps_readable = false;
     bool opens_device() const {
@@ -66,6 +71,13 @@ struct DriverMessage {
     std::string bus_id;  // the GPU it names, as in GpuRow; empty: the whole command
 };
 
+// A cell of an optional column, as printed: `column` in its normal form ("gpu_recovery_action").
+struct OptionalCell {
+    std::string column;
+    std::string cell;
+    friend bool operator==(const OptionalCell&, const OptionalCell&) = default;
+};
+
 // One row of the core query, judged cell by cell. A cell that is not a plain value leaves its field absent,
 // and its text in `cells`.
 struct GpuRow {
@@ -80,6 +92,8 @@ struct GpuRow {
     // what its columns say beyond plain values: wrong column count, fused, cut, a recovery action, a row
     // remap, health not shown (none)
     std::vector<DriverMessage> troubles;
+    // What the optional columns show: of `parse`'s wide table, or of the survey's optional query.
+    std::vector<OptionalCell> optional;
 };
 
 // One line of the compute-apps query.
@@ -95,6 +109,46 @@ struct ToolResult {
     std::optional<int> exit_status;  // absent: never ran to its end
     bool timed_out = false;          // also: not started beside one that is stuck (Evidence::stuck)
     bool missing = false;
+    bool skipped = false;  // not asked: not wanted this time, or no time was left for it
+    std::optional<Milliseconds> took = {};
+};
+
+// One MIG instance below its GPU, as `nvidia-smi -L` lists it.
+struct MigDevice {
+    int device = 0;       // number within its GPU
+    std::string profile;  // "1g.18gb"
+    std::string uuid;     // MIG-...
+};
+
+// One GPU as `nvidia-smi -L` lists it.
+struct ListedGpu {
+    int index = 0;
+    std::string name;
+    std::string uuid;
+    std::vector<MigDevice> instances;
+};
+
+// One display or 3D controller of vendor 10de (class 0300, 0302) in /sys/bus/pci; virtual functions left out.
+struct PciGpu {
+    std::string bus_id;  // as in GpuRow
+    std::string driver;  // the kernel driver bound to it: "nvidia", "vfio-pci", "nouveau"; empty: none
+};
+
+// /proc/driver/nvidia/capabilities/gpuM/mig/giG[/ciC]/access: the device file that lets a process use a MIG
+// instance.
+struct MigCapability {
+    int gpu_minor = 0;
+    int gpu_instance = 0;
+    std::optional<int> compute_instance;  // absent: of the GPU instance
+    int cap_minor = 0;                    // N of /dev/nvidia-caps/nvidia-capN
+};
+
+// A process whose maps or command line could not be read in time: in the kernel's hands for good, or until
+// what it waits for comes.
+struct StuckRead {
+    Pid pid = 0;       // whose file
+    std::string file;  // "maps", "cmdline", ...
+    Pid reader = 0;    // the child of a survey that hangs there; 0: of this survey
 };
 
 // One GPU as /proc/driver/nvidia/gpus/<bus id>/information has it: the only source of its device minor.
@@ -120,16 +174,27 @@ struct Evidence {
     std::vector<ComputeApp> apps;
     std::vector<std::string> app_problems;  // lines of the compute-apps query that are no row
     std::string driver_version;             // empty: unknown
+    // Optional evidence: nothing of it is needed for a clean verdict. Its cells are in GpuRow::optional.
+    ToolResult optional_query;
+    std::vector<std::string> optional_fields;    // asked; a later survey of the sweep asks for the same
+    std::vector<std::string> unknown_fields;     // that this host's nvidia-smi does not know
+    std::vector<std::string> optional_problems;  // lines of the optional query that are no row of a known GPU
+    ToolResult list_query;                       // nvidia-smi -L
+    std::optional<std::vector<ListedGpu>> listed;  // absent: not asked, or no answer
+    std::vector<std::string> list_problems;
     std::vector<Pid> stuck;  // every nvidia-smi that hangs in the kernel (state D), whoever started it
     // The kernel's side
     std::optional<std::vector<DriverGpu>> driver_gpus;  // absent: no /proc/driver/nvidia/gpus
     std::optional<std::vector<int>> device_minors;  // the /dev/nvidiaN there are; absent: /dev not readable
+    std::optional<std::vector<PciGpu>> pci_gpus;    // absent: no /sys/bus/pci
+    std::vector<MigCapability> mig_caps;
     // hidepid, a container's own /proc, or the /proc of another pid namespace
     bool proc_hides_others = false;
     bool holders_visible = false;  // every process's fd and maps could be listed
     std::uint64_t unreadable = 0;  // processes whose fd or maps could not be read
     // what the remote deadline cut: "maps of 812"; holders_visible is false then
     std::vector<std::string> cuts;
+    std::vector<StuckRead> stuck_reads;  // why: of this survey, or of an earlier one that still hangs
     // Every process that has a device file or that the driver lists, and all ancestors of these; every
     // process that is no kernel thread where the survey was asked for all (a playbook with name or
     // command-line patterns).

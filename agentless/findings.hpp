@@ -14,7 +14,8 @@ struct FindingKind {
     std::string_view code;
     Severity severity;  // the usual one; the few that can be another say so in the docs
     std::string_view meaning;
-    std::string_view remedy;  // may be empty
+    std::string_view evidence;  // what shows it
+    std::string_view remedy;    // may be empty
 };
 const std::vector<FindingKind>& finding_kinds();
 

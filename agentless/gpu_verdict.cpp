@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "agentless/findings.hpp"
+#include "agentless/limits.hpp"
 #include "agentless/nvidia_smi_cells.hpp"
 #include "base/text.hpp"
 
@@ -92,7 +93,8 @@ void find_ghosts(const std::vector<Holder>& holders, const std::vector<const Hol
 
 void find_dirt(const GpuVerdict& gpu, const Expectations& expectations, Findings& findings) {
     const auto own = used_by_protected(gpu.holders);
-    const bool over = gpu.used && *gpu.used - own > expectations.max_used;
+    const auto limit = expectations.max_used.value_or(default_limit);
+    const bool over = gpu.used && *gpu.used - own > limit;
     std::vector<const Holder*> unprotected;
     for (const auto& holder : gpu.holders) {
         if (alive(holder) && holder.key.pid == 0)
@@ -106,7 +108,7 @@ void find_dirt(const GpuVerdict& gpu, const Expectations& expectations, Findings
                     fmt::format("{} MiB used{}, the limit is {} MiB", gpu.used->count,
                                 own.count > 0 ? fmt::format(", {} MiB of it by protected holders", own.count)
                                               : std::string(),
-                                expectations.max_used.count)));
+                                limit.count)));
     if (!unprotected.empty()) findings.add(finding("held", "held by " + names_of(unprotected)));
     if (!expectations.parse_only) find_ghosts(gpu.holders, unprotected, over, findings);
 }

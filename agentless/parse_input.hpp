@@ -16,7 +16,7 @@ struct ParseOptions {
     std::vector<std::string> columns;  // --columns; used where the text has no header
     std::optional<int> expect;         // --expect N; 0 or more
     bool any = false;                  // --expect any
-    Mebibytes max_used{100};
+    std::optional<Mebibytes> max_used;  // --max-used
 };
 
 // Rows and messages; everything else stays unobserved. For judge() with Expectations::parse_only.

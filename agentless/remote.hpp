@@ -21,6 +21,12 @@ struct SurveyRequest {
     // remote deadline of both nvidia-smi queries together; whole seconds, at least 1
     Milliseconds budget{30'000};
     Milliseconds slack{8'000};  // the script ends at most so long after the budget, whatever hangs
+    // Ask the optional query and `nvidia-smi -L` too. A look between two signals leaves them out.
+    bool optional_evidence = true;
+    // Which optional fields: of an earlier survey of the same host and sweep (Evidence::optional_fields), so
+    // that what the host's nvidia-smi does not know is found out once. Absent: all of them, and the script
+    // finds out.
+    std::optional<std::vector<std::string>> optional_fields;
 };
 
 // Standard input for /bin/sh -s.

@@ -1,11 +1,13 @@
 #pragma once
 // What the evidence proves. Pure; fails closed: there is no path from "not observed" to clean.
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "agentless/baseline.hpp"
 #include "agentless/evidence.hpp"
 #include "agentless/protection.hpp"
 
@@ -43,6 +45,15 @@ struct Holder {
     bool foreign_pid = false;  // the pid is not in this /proc (another pid namespace)
 };
 
+// One MIG instance: what `-L` lists, joined with the kernel's capability files where the two can be told to
+// be of one instance.
+struct MigInstance {
+    std::optional<int> device;                          // as in `-L`
+    std::optional<int> gpu_instance, compute_instance;  // the kernel's numbers
+    std::string profile, uuid;                          // empty where not known
+    std::vector<ProcessKey> holders;                    // of its GPU's holders: those that can use it
+};
+
 struct GpuVerdict {
     std::optional<int> index;
     std::string uuid, bus_id, name;
@@ -51,6 +62,9 @@ struct GpuVerdict {
     bool repaired = false;
     std::vector<Finding> findings;
     std::vector<Holder> holders;
+    std::optional<Mebibytes> limit;      // used memory up to which it is clean; absent: judged without memory
+    std::vector<OptionalCell> optional;  // printable
+    std::vector<MigInstance> instances;
 };
 
 struct HostVerdict {
@@ -62,12 +76,14 @@ struct HostVerdict {
 };
 
 struct Expectations {
-    std::optional<int> gpus;  // the inventory's or --expect's count
-    bool any_count = false;   // `parse --expect any`
-    Mebibytes max_used{100};
-    bool require_holders = false;  // --require-holders
-    bool raw_commands = false;     // --raw-commands
-    bool parse_only = false;       // `parse`: rows are the only witness: nothing is known of holders
+    std::optional<int> gpus;            // the inventory's or --expect's count
+    bool any_count = false;             // `parse --expect any`
+    std::optional<Mebibytes> max_used;  // --max-used, else the inventory's; absent: limits.hpp's defaults
+    bool unified_memory = false;        // the inventory's: used memory that is not shown is no unknown
+    std::shared_ptr<const Baseline> baseline;  // --baseline
+    bool require_holders = false;              // --require-holders
+    bool raw_commands = false;                 // --raw-commands
+    bool parse_only = false;  // `parse`: rows are the only witness: nothing is known of holders
     ProtectionRules protection;
 };
 

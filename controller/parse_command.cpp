@@ -19,7 +19,7 @@ agentless::HostOutcome judged(const Options& options, const std::string& text) {
     parse.columns = options.columns;
     parse.expect = options.expect;
     parse.any = options.expect_any;
-    if (options.max_used) parse.max_used = *options.max_used;
+    parse.max_used = options.max_used;
     agentless::HostOutcome host;
     host.name = "-";
     host.started = host.finished = true;

@@ -50,8 +50,8 @@ agentless::HostTask task_for(const inventory::Host& host, const Options& options
     if (!options.identities.empty()) task.host.identity_file.reset();
     agentless::Expectations& expect = task.expectations;
     expect.gpus = host.gpus;
-    if (host.max_used) expect.max_used = *host.max_used;
-    if (options.max_used) expect.max_used = *options.max_used;
+    expect.max_used = host.max_used;
+    if (options.max_used) expect.max_used = options.max_used;
     expect.require_holders = options.require_holders;
     expect.raw_commands = options.raw_commands;
     expect.protection.protect = host.protect;

@@ -20,29 +20,29 @@ std::string file(const std::string& name) {
     return text.str();
 }
 
-// The rows "| `code` | severity | meaning | remedy |" of the section that verdicts have.
+// The rows "| `code` | severity | meaning | evidence | remedy |".
 std::map<std::string, std::vector<std::string>> documented() {
     std::map<std::string, std::vector<std::string>> rows;
     const std::string text = file("docs/findings.md");
     for (const auto line : split(text, '\n')) {
-        if (line.starts_with("## After")) break;
         if (!line.starts_with("| `")) continue;
         std::vector<std::string> cells;
         for (const auto cell : split(line, '|')) cells.emplace_back(trim(cell));
-        EXPECT_EQ(cells.size(), 6u) << line;
-        if (cells.size() == 6) rows[cells[1]] = {cells[2], cells[3], cells[4]};
+        EXPECT_EQ(cells.size(), 7u) << line;
+        if (cells.size() == 7) rows[cells[1]] = {cells[2], cells[3], cells[4], cells[5]};
     }
     return rows;
 }
 
-TEST(FindingsPage, HasEveryCodeWithItsSeverityMeaningAndRemedy) {
+TEST(FindingsPage, HasEveryCodeWithItsSeverityMeaningEvidenceAndRemedy) {
     auto rows = documented();
     for (const auto& kind : finding_kinds()) {
         const std::string code = "`" + std::string(kind.code) + "`";
         ASSERT_TRUE(rows.contains(code)) << "docs/findings.md lacks " << code;
         EXPECT_TRUE(rows[code][0].starts_with(to_string(kind.severity))) << code;
         EXPECT_EQ(rows[code][1], kind.meaning) << code;
-        EXPECT_EQ(rows[code][2], kind.remedy) << code;
+        EXPECT_EQ(rows[code][2], kind.evidence) << code;
+        EXPECT_EQ(rows[code][3], kind.remedy) << code;
         rows.erase(code);
     }
     for (const auto& [code, row] : rows)
@@ -56,6 +56,7 @@ TEST(FindingKinds, HaveStableKebabCaseCodesOnce) {
         EXPECT_EQ(kind.code.find_first_not_of("abcdefghijklmnopqrstuvwxyz-"), std::string_view::npos)
             << kind.code;
         EXPECT_FALSE(kind.meaning.empty()) << kind.code;
+        EXPECT_FALSE(kind.evidence.empty()) << kind.code;
     }
 }
 

@@ -43,7 +43,7 @@ TEST(TaskFor, LetsAFlagWin) {
 }
 
 TEST(TaskFor, FallsBackToTheDefault) {
-    EXPECT_EQ(task_for({}, {}, {}).expectations.max_used, Mebibytes{100});
+    EXPECT_EQ(task_for({}, {}, {}).expectations.max_used, std::nullopt);
     EXPECT_EQ(task_for({}, {}, {}).expectations.gpus, std::nullopt);
 }
 

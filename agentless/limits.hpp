@@ -1,0 +1,28 @@
+#pragma once
+// Up to which used memory a GPU counts as clean.
+
+#include <optional>
+#include <string>
+
+#include "agentless/evidence.hpp"
+#include "agentless/verdict.hpp"
+
+namespace cleanslate::agentless {
+
+inline constexpr Mebibytes default_limit{100};
+// Drivers before 510 count the reserved part in: 103 to 308 MiB on idle GPUs.
+inline constexpr Mebibytes default_limit_before_510{400};
+
+// Whether the version ("470.57.02") is one before 510; absent where it cannot be read.
+std::optional<bool> is_before_510(std::string_view driver_version);
+
+struct Limit {
+    Mebibytes most;
+    enum class Source { set, baseline, usual, before_510 } source = Source::usual;
+};
+
+// First that applies: what was set (--max-used, inventory, a playbook's verify step), the baseline's entry of
+// the GPU's uuid plus the margin, the default for the driver.
+Limit limit_for(const std::string& uuid, const Evidence& evidence, const Expectations& expectations);
+
+}  // namespace cleanslate::agentless
