@@ -54,6 +54,7 @@ struct HostOutcome {
     // a dry run: what a yes to it covers; absent: there is no plan for this host
     std::optional<Consent> plan;
     std::string boot_id;
+    std::string driver_version;  // raw bytes, of the last survey that told it; empty: not known
     std::optional<Error> error;  // kind "not_tried" for a host that was never begun
     bool started = false;
     bool finished = false;

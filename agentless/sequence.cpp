@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "agentless/after_kill.hpp"
+#include "agentless/carry.hpp"
 #include "agentless/holder.hpp"
 #include "base/text.hpp"
 
@@ -62,13 +63,13 @@ Sequence::Sequence(const Job& job, const HostTask& task, SurveyRequest survey, H
 
 Move Sequence::next(TimePoint now) {
     if (finished_) return Finish{};
-    if (!evidence_) return survey_at(now);
+    if (!evidence_) return survey_at(now, next_look_);
     if (job_.kind != Job::Kind::clear || !evidence_->complete) return finish();
     if (job_.dry_run) return step_on(now);
     const bool clean = outcome_.last->clean();
     if (clean && (!last_act_ || clean_surveys_ >= 2)) return finish();
     if (winding_down_) return finish();
-    if (clean) return survey_at(std::max(now, *last_act_ + settle()));
+    if (clean) return survey_at(std::max(now, *last_act_ + settle()), Look::thorough);
     // A failed command leaves out the steps after it. Clean after a kill and clean no more: something came
     // back.
     if (command_failed_ || clean_surveys_ > 0) return finish();
@@ -151,7 +152,7 @@ std::optional<Move> Sequence::verify(const playbooks::VerifyStep& step, TimePoin
     }
     const auto when = std::min(now + verify_pause_, *verify_until_);
     verify_pause_ = std::min(verify_pause_ * 2, longest_verify_pause);
-    return survey_at(when);
+    return survey_at(when, Look::quick);
 }
 
 // Looking again only helps where what is left may still be on its way out: memory nobody holds any more, or
@@ -177,16 +178,27 @@ Milliseconds Sequence::settle() const {
     return respawner_ ? supervised_settle : plain_settle;
 }
 
-Move Sequence::survey_at(TimePoint when) {
+// A look between two signals must be fast: it leaves the optional evidence out, and that of the last survey
+// that asked for it holds. The one that confirms a clean host asks again.
+Move Sequence::survey_at(TimePoint when, Look look) {
     evidence_.reset();
-    return TakeSurvey{when, survey_};
+    TakeSurvey move{when, survey_};
+    move.request.optional_evidence = look == Look::thorough && survey_.optional_evidence;
+    // What this host's nvidia-smi does not know is found out once.
+    if (!optional_.optional_fields.empty()) move.request.optional_fields = optional_.optional_fields;
+    return move;
 }
 
 void Sequence::judge_now() { outcome_.last = judge(*evidence_, expectations_); }
 
 void Sequence::surveyed(const Evidence& evidence, TimePoint began, TimePoint ended) {
     evidence_ = evidence;
+    if (evidence.complete) {
+        carry_optional(*evidence_, optional_);
+        optional_ = optional_part(*evidence_, optional_);
+    }
     ++outcome_.surveys;
+    if (!evidence.driver_version.empty()) outcome_.driver_version = evidence.driver_version;
     if (!evidence.boot_id.empty()) outcome_.boot_id = evidence.boot_id;
     judge_now();
     if (!last_act_) return;
@@ -199,6 +211,7 @@ void Sequence::surveyed(const Evidence& evidence, TimePoint began, TimePoint end
 
 void Sequence::signalled(const SignalReport& report, TimePoint sent, TimePoint ended) {
     evidence_.reset();
+    next_look_ = Look::quick;
     if (!first_signal_) first_signal_ = sent;
     last_act_ = ended;
     clean_surveys_ = 0;
@@ -219,6 +232,7 @@ void Sequence::signalled(const SignalReport& report, TimePoint sent, TimePoint e
 
 void Sequence::command_ended(TimePoint ended) {
     evidence_.reset();
+    next_look_ = Look::thorough;  // it may have cured what was sick: a reset, a service started
     last_act_ = ended;
     clean_surveys_ = 0;
     const auto& action = outcome_.commands.back();

@@ -62,7 +62,9 @@ class Sequence {
     std::optional<Move> begin_signal(const playbooks::SignalStep& step);
     std::optional<Move> begin_command(const playbooks::RunStep& step);
     std::optional<Move> verify(const playbooks::VerifyStep& step, TimePoint now);
-    Move survey_at(TimePoint when);
+    // Thorough: asks for optional evidence, too.
+    enum class Look { thorough, quick };
+    Move survey_at(TimePoint when, Look look);
     Move finish();
     bool waiting_helps() const;
     Milliseconds settle() const;
@@ -81,13 +83,15 @@ class Sequence {
 
     std::optional<Evidence> evidence_;  // of the last survey, until something was done
     std::optional<Evidence> before_;    // of the survey that the first signal was chosen from
+    Evidence optional_;                 // what the surveys up to now said when they were asked for it
     std::optional<TimePoint> first_signal_;
     std::optional<TimePoint> last_act_;
     std::optional<TimePoint> verify_until_;
     Milliseconds verify_pause_{0};
-    std::size_t step_ = 0;    // index of the next step
-    int clean_surveys_ = 0;   // in a row, since the last act
-    bool respawner_ = false;  // a target ran in a unit, container or pod
+    Look next_look_ = Look::thorough;  // what the next survey is, where nothing says otherwise
+    std::size_t step_ = 0;             // index of the next step
+    int clean_surveys_ = 0;            // in a row, since the last act
+    bool respawner_ = false;           // a target ran in a unit, container or pod
     bool winding_down_ = false;
     bool command_failed_ = false;
     bool finished_ = false;

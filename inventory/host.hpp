@@ -19,7 +19,8 @@ struct Host {
     std::optional<std::string> identity_file;  // `~` expanded
     std::optional<int> gpus;                   // expected count; 0 is a statement, absent is not
     std::optional<Mebibytes> max_used;
-    std::vector<std::string> protect;  // additive over all levels, without repeats
+    std::optional<bool> unified_memory;  // true: GPUs that show no used memory are judged by processes alone
+    std::vector<std::string> protect;    // additive over all levels, without repeats
     std::vector<std::string> unprotect;
 };
 

@@ -22,6 +22,7 @@ enum class Meaning {
     identity_file,
     gpus,
     max_used,
+    unified_memory,
     protect,
     unprotect,
     become,
@@ -40,6 +41,7 @@ constexpr std::array known{
     Known{"identity_file", Meaning::identity_file},
     Known{"gpus", Meaning::gpus},
     Known{"max_used_mib", Meaning::max_used},
+    Known{"unified_memory", Meaning::unified_memory},
     Known{"protect", Meaning::protect},
     Known{"unprotect", Meaning::unprotect},
     Known{"become", Meaning::become},
@@ -115,6 +117,12 @@ Status set_integer(std::optional<Setting<T>>& slot, const Value& value, std::int
             {"inventory", {}, fmt::format("{} is out of range", *number), fmt::format("{} to {}", min, max)});
     }
     return set(slot, value, T(make(*number)));
+}
+
+Status set_bool(std::optional<Setting<bool>>& slot, const Value& value) {
+    const auto read = yaml::as_bool(value.node, value.file, value.key.text);
+    if (!read) return std::unexpected(read.error());
+    return set(slot, value, *read);
 }
 
 Status set_text(std::optional<Setting<std::string>>& slot, const Value& value, auto check) {
@@ -204,6 +212,8 @@ Status read_known(Meaning meaning, const Value& value, Variables& out) {
             return set_integer(out.gpus, value, 0, max_gpus, [](auto n) { return static_cast<int>(n); });
         case Meaning::max_used:
             return set_integer(out.max_used, value, 0, max_used_mib, [](auto n) { return Mebibytes{n}; });
+        case Meaning::unified_memory:
+            return set_bool(out.unified_memory, value);
         case Meaning::priority:
             return set_integer(out.priority, value, -1'000'000, 1'000'000, [](auto n) { return n; });
         case Meaning::protect:
@@ -225,6 +235,7 @@ void apply(const Variables& nearer, Host& host) {
     if (nearer.identity_file) host.identity_file = nearer.identity_file->value;
     if (nearer.gpus) host.gpus = nearer.gpus->value;
     if (nearer.max_used) host.max_used = nearer.max_used->value;
+    if (nearer.unified_memory) host.unified_memory = nearer.unified_memory->value;
     for (const auto& entry : nearer.protect) add_new(host.protect, entry);
     for (const auto& entry : nearer.unprotect) add_new(host.unprotect, entry);
 }
@@ -240,6 +251,7 @@ std::optional<Conflict> conflict(const Variables& a, const Variables& b) {
     compare("the identity file", a.identity_file, b.identity_file);
     compare("gpus", a.gpus, b.gpus);
     compare("max_used_mib", a.max_used, b.max_used);
+    compare("unified_memory", a.unified_memory, b.unified_memory);
     return found;
 }
 

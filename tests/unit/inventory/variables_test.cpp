@@ -53,6 +53,18 @@ TEST(Variables, AreOursToo) {
     EXPECT_EQ(host_of("").gpus, std::nullopt);
 }
 
+TEST(Variables, UnifiedMemoryIsTrueOrFalseAndNothingThatLooksLikeIt) {
+    EXPECT_EQ(host_of("unified_memory: true").unified_memory, true);
+    EXPECT_EQ(host_of("unified_memory: false").unified_memory, false) << "a statement, not an absence";
+    EXPECT_EQ(host_of("{}").unified_memory, std::nullopt);
+    for (const auto* text : {"yes", "1", "'true'", "on", "", "[true]", "!vault x"}) {
+        EXPECT_EQ(error_of(fmt::format("unified_memory: {}", text)).message.substr(0, 9), "f.yaml:1:")
+            << text;
+    }
+    EXPECT_EQ(refusal("unified-memory: true"),
+              "f.yaml:1:1: unknown variable unified-memory | did you mean unified_memory?");
+}
+
 TEST(Variables, AreWithinTheirRanges) {
     EXPECT_EQ(refusal("port: 0"), "f.yaml:1:7: port: 0 is out of range | 1 to 65535");
     EXPECT_EQ(refusal("port: 65536"), "f.yaml:1:7: port: 65536 is out of range | 1 to 65535");
@@ -162,6 +174,15 @@ TEST(Conflict, IsADifferenceNotARepetition) {
     ASSERT_TRUE(conflict(all[0], all[2]));
     EXPECT_EQ(conflict(all[0], all[2])->name, "the port");
     EXPECT_EQ(conflict(all[0], all[2])->second.line, 3);
+}
+
+TEST(Conflict, IsAlsoAboutUnifiedMemory) {
+    VariableReader reader("f.yaml");
+    const auto node = yaml::parse("- {unified_memory: true}\n- {unified_memory: false}\n", "f.yaml").value();
+    const auto a = reader.read(node.items[0]).value(), b = reader.read(node.items[1]).value();
+    EXPECT_FALSE(conflict(a, a));
+    ASSERT_TRUE(conflict(a, b));
+    EXPECT_EQ(conflict(a, b)->name, "unified_memory");
 }
 
 }  // namespace
