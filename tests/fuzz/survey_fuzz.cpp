@@ -317,8 +317,8 @@ std::string wrapped(std::string_view input) {
             escaped("20 (sh) S 1" + stat + "99 0 0") + "\nmount 20 m\ndone files\ndone maps\ndone argv\n";
     for (const char* minor : {"0", "1"})
         text += "driver 0000:0" + std::string(minor) + ":00.0\ninfo " +
-                escaped("GPU UUID: \t GPU-" + std::string(minor)) + "\ninfo " +
-                escaped("Device Minor: \t " + std::string(minor)) + "\n";
+                escaped("GPU UUID: \t GPU-0000000" + std::string(minor) + "-1111-2222-3333-444444444444") +
+                "\ninfo " + escaped("Device Minor: \t " + std::string(minor)) + "\n";
     return text + "done driver\ndone exe\nend n\n";
 }
 
