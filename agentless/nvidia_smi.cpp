@@ -5,11 +5,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <utility>
 
 #include "agentless/nvidia_smi_cells.hpp"
+#include "agentless/nvidia_smi_lines.hpp"
 #include "agentless/nvidia_smi_repair.hpp"
 #include "agentless/nvidia_smi_row.hpp"
+#include "agentless/nvidia_smi_wrapped.hpp"
 #include "base/text.hpp"
 
 namespace cleanslate::agentless {
@@ -19,48 +21,33 @@ constexpr std::size_t most_messages = 256;
 constexpr std::size_t most_problems = 256;
 constexpr std::size_t most_rows = 1024;
 constexpr std::size_t most_cells = 128;
-constexpr std::size_t longest_line = 64 * 1024;
+constexpr std::size_t longest_odd_line = 128;
 
-// "Unable to determine the device handle for GPU <bus id>: <one of the reasons known>", nothing before or
-// after: what two halves of a wrapped line must make together.
-bool is_whole_sentence(std::string_view text) {
-    if (text.size() > 512) return false;
-    const std::string low = single_blanks(lowered(text));
-    constexpr std::string_view begin = "unable to determine the device handle for gpu";
-    if (!low.starts_with(begin)) return false;
-    const std::string bus = find_bus_id(low);
-    const auto tail = bus.empty() ? std::string::npos : low.find(": ", begin.size());
-    if (tail == std::string::npos) return false;
-    if (normal_bus_id(trim(std::string_view(low).substr(begin.size(), tail - begin.size()))) != bus)
-        return false;
-    constexpr std::array<std::string_view, 5> reasons{"unknown error", "gpu is lost", "gpu requires reset",
-                                                      "gpu is lost. reboot the system to recover this gpu",
-                                                      "insufficient permissions"};
-    std::string_view reason = std::string_view(low).substr(tail + 2);
-    if (reason.ends_with('.')) reason.remove_suffix(1);
-    return std::ranges::find(reasons, reason) != reasons.end();
-}
+}  // namespace
 
-class TableReader {
+class GpuTableReader::Rows {
   public:
-    explicit TableReader(const TableOptions& options) : options_(options) {
-        for (const auto& column : options.columns) table_.columns.push_back(normal_column(column));
+    explicit Rows(TableOptions options)
+        : options_(std::move(options)), lines_([this](const Line& next) { line(next); }) {
+        for (const auto& column : options_.columns) table_.columns.push_back(normal_column(column));
     }
 
-    void line(std::string_view text, bool terminated) {
-        ++number_;
-        text = trim(text);
-        const auto prose_before = std::exchange(prose_before_, std::nullopt);
-        if (text.empty()) return;
-        if (text.size() > longest_line) return odd_line("line-too-long", text);
-        const auto cells = split_cells(text, most_cells);
-        if (take_header(cells, text)) return;
-        if (take_row(text, terminated)) return;
-        if (take_broken_row(cells, terminated)) return;
-        take_prose(text, prose_before);
+    void feed(std::string_view piece) { lines_.feed(piece); }
+
+    std::size_t held() const {
+        std::size_t bytes = lines_.held();
+        for (const auto& message : table_.messages) bytes += message.text.size();
+        for (const auto& problem : table_.problems) bytes += problem.size();
+        for (const auto& row : table_.rows) {
+            for (const auto& cell : row.cells) bytes += cell.size();
+            for (const auto& cell : row.optional) bytes += cell.cell.size();
+            for (const auto& trouble : row.troubles) bytes += trouble.text.size();
+        }
+        return bytes;
     }
 
     GpuTable finish() {
+        lines_.finish();
         if (options_.repair_fused && repair_fused_row(table_.rows, fused_, options_.expected))
             note_problem(fmt::format("first row: index {} taken out of a row fused to pids",
                                      table_.rows.front().index.value_or(0)));
@@ -77,6 +64,19 @@ class TableReader {
     }
 
   private:
+    void line(const Line& line) {
+        ++number_;
+        const auto text = trim(line.text);
+        const auto prose_before = std::exchange(prose_before_, std::nullopt);
+        if (line.cut) return odd_line("line-too-long", text);
+        if (text.empty()) return;
+        const auto cells = split_cells(text, most_cells);
+        if (take_header(cells, text)) return;
+        if (take_row(text, line.terminated)) return;
+        if (take_broken_row(cells, line.terminated)) return;
+        take_prose(text, prose_before);
+    }
+
     // A line of nothing but column names, one of them known. Only the first one counts.
     bool take_header(const std::vector<std::string_view>& cells, std::string_view text) {
         std::vector<std::string> columns;
@@ -154,20 +154,24 @@ class TableReader {
 
     void take_prose(std::string_view text, std::optional<std::size_t> before) {
         if (before) {
-            const std::string_view first_half = table_.messages[*before].text;
-            for (const std::string_view joint : {" ", ""}) {
-                const std::string both = fmt::format("{}{}{}", first_half, joint, text.substr(0, 512));
-                if (!is_whole_sentence(both)) continue;
-                table_.messages[*before] = classify_line(both);
+            if (const auto both = joined_message(table_.messages[*before].text, text)) {
+                table_.messages[*before] = classify_line(*both);
                 prose_before_ = before;
                 return;
             }
         }
-        if (add_message(classify_line(text))) prose_before_ = table_.messages.size() - 1;
+        auto message = classify_line(text);
+        const bool goes_on = before && table_.messages[*before].trouble != Trouble::none;
+        if (message.code == "continued" && !goes_on) {
+            message.trouble = Trouble::unreadable;
+            message.code = "unrecognised-line";
+        }
+        if (add_message(std::move(message))) prose_before_ = table_.messages.size() - 1;
     }
 
     void odd_line(std::string_view code, std::string_view text) {
-        add_message({Trouble::unreadable, std::string(code), std::string(text.substr(0, 128)), {}});
+        add_message(
+            {Trouble::unreadable, std::string(code), std::string(text.substr(0, longest_odd_line)), {}});
     }
 
     // One place is kept for the message that says how many more there were.
@@ -192,7 +196,8 @@ class TableReader {
             table_.problems.push_back(fmt::format("line {}: {}", number_, what));
     }
 
-    const TableOptions& options_;
+    TableOptions options_;
+    LineReader lines_;
     GpuTable table_;
     std::size_t number_ = 0;
     bool header_seen_ = false;
@@ -200,22 +205,17 @@ class TableReader {
     std::optional<std::size_t> prose_before_;  // the message that the line before made
 };
 
-}  // namespace
-
-void each_line(std::string_view text, const std::function<void(std::string_view, bool)>& use) {
-    constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
-    if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
-    while (!text.empty()) {
-        const auto end = text.find('\n');
-        use(text.substr(0, end), end != std::string_view::npos);
-        if (end == std::string_view::npos) return;
-        text.remove_prefix(end + 1);
-    }
-}
+GpuTableReader::GpuTableReader(TableOptions options) : rows_(std::make_unique<Rows>(std::move(options))) {}
+GpuTableReader::GpuTableReader(GpuTableReader&&) noexcept = default;
+GpuTableReader& GpuTableReader::operator=(GpuTableReader&&) noexcept = default;
+GpuTableReader::~GpuTableReader() = default;
+void GpuTableReader::feed(std::string_view piece) { rows_->feed(piece); }
+GpuTable GpuTableReader::finish() { return rows_->finish(); }
+std::size_t GpuTableReader::held() const { return rows_->held(); }
 
 GpuTable read_gpu_table(std::string_view out, const TableOptions& options) {
-    TableReader reader(options);
-    each_line(out, [&](std::string_view line, bool terminated) { reader.line(line, terminated); });
+    GpuTableReader reader(options);
+    reader.feed(out);
     return reader.finish();
 }
 

@@ -2,6 +2,8 @@
 // Reads what nvidia-smi prints (docs/nvidia-smi.md). Bounded in memory, never throws, never guesses:
 // what is not a plain value leaves its field absent and the line's text in the messages.
 
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +36,22 @@ struct TableOptions {
     std::optional<int> expected;  // count, for the repair
 };
 
+// Reads a table that comes in pieces, cut anywhere. What it holds is bounded, however much comes.
+class GpuTableReader {
+  public:
+    explicit GpuTableReader(TableOptions options);
+    GpuTableReader(GpuTableReader&&) noexcept;
+    GpuTableReader& operator=(GpuTableReader&&) noexcept;
+    ~GpuTableReader();
+    void feed(std::string_view piece);
+    GpuTable finish();         // once, after the last piece
+    std::size_t held() const;  // bytes of the input that are held, the container's own aside
+
+  private:
+    class Rows;
+    std::unique_ptr<Rows> rows_;
+};
+
 GpuTable read_gpu_table(std::string_view out, const TableOptions& options);
 
 struct AppTable {
@@ -42,7 +60,8 @@ struct AppTable {
 };
 AppTable read_app_table(std::string_view out);
 
-// A line of prose, classified.
+// A line of prose, classified. `continued`: it goes on with a known message, and says nothing where that
+// message stands right above it.
 DriverMessage classify_line(std::string_view line);
 
 // The finding code for nvidia-smi's exit status: "driver-not-loaded" for 9, ...; empty for 0.

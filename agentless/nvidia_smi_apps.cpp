@@ -6,7 +6,7 @@
 
 #include "agentless/nvidia_smi.hpp"
 #include "agentless/nvidia_smi_cells.hpp"
-#include "agentless/nvidia_smi_row.hpp"
+#include "agentless/nvidia_smi_lines.hpp"
 #include "base/text.hpp"
 
 namespace cleanslate::agentless {
@@ -14,7 +14,6 @@ namespace {
 
 constexpr std::size_t most_apps = 65'536;
 constexpr std::size_t most_problems = 64;
-constexpr std::size_t longest_line = 64 * 1024;
 constexpr std::size_t longest_name = 4096;
 constexpr std::uint64_t most_pid = 4'194'304;
 
@@ -45,12 +44,13 @@ std::optional<Pid> read_pid(std::string_view cell, bool& ok) {
 
 class AppReader {
   public:
-    void line(std::string_view text, bool terminated) {
-        text = trim(text);
+    void line(const Line& line) {
+        const auto text = trim(line.text);
+        if (line.cut) return problem(text);
         if (text.empty()) return;
-        if (text.size() > longest_line || table_.apps.size() >= most_apps) return problem(text);
-        if (first_ && take_header(text, terminated)) return;
-        if (!take_app(text, terminated)) problem(text);
+        if (table_.apps.size() >= most_apps) return problem(text);
+        if (first_ && take_header(text, line.terminated)) return;
+        if (!take_app(text, line.terminated)) problem(text);
     }
 
     AppTable finish() {
@@ -114,7 +114,7 @@ class AppReader {
 
 AppTable read_app_table(std::string_view out) {
     AppReader reader;
-    each_line(out, [&](std::string_view line, bool terminated) { reader.line(line, terminated); });
+    each_line(out, [&](const Line& line) { reader.line(line); });
     return reader.finish();
 }
 

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 
 #include "agentless/nvidia_smi.hpp"
+#include "agentless/nvidia_smi_optional.hpp"
 #include "base/text.hpp"
 
 namespace cleanslate::agentless {
@@ -33,18 +33,29 @@ std::size_t bus_tail(std::string_view text, std::size_t at) {
     return shape ? length : 0;
 }
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 6> column_aliases{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 5> column_aliases{{
     {"gpu_uuid", "uuid"},
     {"gpu_bus_id", "pci.bus_id"},
     {"gpu_name", "name"},
     {"used_memory", "used_gpu_memory"},
     {"memory_used", "memory.used"},
-    {"process_name", "process_name"},
 }};
 
-constexpr std::array<std::string_view, 13> known_columns{
-    "index", "uuid", "pci.bus_id",      "memory.used",  "memory.total",   "temperature.gpu",    "pstate",
-    "name",  "pid",  "used_gpu_memory", "process_name", "driver_version", "gpu_recovery_action"};
+constexpr std::array<std::string_view, 11> known_columns{
+    "index",  "uuid", "pci.bus_id", "memory.used",     "memory.total", "temperature.gpu",
+    "pstate", "name", "pid",        "used_gpu_memory", "process_name"};
+
+// "00000000-1111-2222-3333-444444444444".
+bool is_uuid_text(std::string_view text) {
+    constexpr std::string_view shape = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
+    return std::ranges::equal(text, shape, [](char c, char s) { return s == 'x' ? is_hex(c) : c == s; });
+}
+
+// "/7/0" behind the GPU's uuid: GPU instance and compute instance.
+bool is_instance_path(std::string_view text) {
+    const auto numbers = split(text, '/');
+    return numbers.size() == 3 && numbers[0].empty() && read_index(numbers[1]) && read_index(numbers[2]);
+}
 
 }  // namespace
 
@@ -69,6 +80,7 @@ CellReading read_cell(std::string_view cell) {
 std::optional<Mebibytes> read_mebibytes(std::string_view cell) {
     constexpr std::string_view unit = " MiB";
     if (cell.ends_with(unit)) cell.remove_suffix(unit.size());
+    if (cell.size() > 1 && cell.front() == '0') return std::nullopt;
     const auto number = parse_number(cell);
     if (!number || *number > static_cast<std::uint64_t>(most_mebibytes)) return std::nullopt;
     return Mebibytes{static_cast<std::int64_t>(*number)};
@@ -82,11 +94,14 @@ std::optional<int> read_index(std::string_view cell) {
 }
 
 bool is_uuid(std::string_view cell) {
-    if (!cell.starts_with("GPU-") && !cell.starts_with("MIG-")) return false;
-    const auto rest = cell.substr(4);
-    return !rest.empty() && rest.size() <= 96 && std::ranges::all_of(rest, [](char c) {
-        return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '/';
-    });
+    constexpr std::string_view gpu = "GPU-", mig = "MIG-";
+    constexpr std::size_t length = 36;
+    if (cell.starts_with(gpu) || (cell.starts_with(mig) && !cell.substr(mig.size()).starts_with(gpu)))
+        return is_uuid_text(cell.substr(gpu.size()));
+    if (!cell.starts_with(mig)) return false;
+    cell.remove_prefix(mig.size() + gpu.size());
+    return is_uuid_text(cell.substr(0, length)) &&
+           is_instance_path(cell.substr(std::min(length, cell.size())));
 }
 
 bool is_performance_state(std::string_view cell) {
@@ -107,11 +122,13 @@ std::string normal_column(std::string_view column) {
     std::string low = lowered(column);
     for (const auto& [alias, normal] : column_aliases)
         if (low == alias) return std::string(normal);
+    for (const auto& field : optional_fields())
+        if (low == field.older) return std::string(field.name);
     return low;
 }
 
 bool is_known_column(std::string_view normal) {
-    return std::ranges::find(known_columns, normal) != known_columns.end();
+    return std::ranges::find(known_columns, normal) != known_columns.end() || is_optional_column(normal);
 }
 
 std::string lowered(std::string_view text) {

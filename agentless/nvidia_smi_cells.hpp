@@ -19,18 +19,20 @@ struct CellReading {
 };
 CellReading read_cell(std::string_view cell);
 
-// "0 MiB", "76107": digits and at most the unit. Absent for a sign, a decimal point, another unit, more than
-// 2^40.
+// "0 MiB", "76107": digits without a leading zero and at most the unit. Absent for a sign, a decimal point,
+// another unit, more than 2^40.
 std::optional<Mebibytes> read_mebibytes(std::string_view cell);
 
 // 0 to 1023, as nvidia-smi prints it (no leading zero).
 std::optional<int> read_index(std::string_view cell);
 
-bool is_uuid(std::string_view cell);               // GPU-... or MIG-...
+// GPU-UUID, MIG-UUID, or MIG-GPU-UUID/7/0 as drivers before 470 have it.
+bool is_uuid(std::string_view cell);
 bool is_performance_state(std::string_view cell);  // P0 to P15
 bool is_pid_list(std::string_view text);           // digits and blanks, at least one digit: what fuser prints
 
-// "used_memory", "used_gpu_memory [MiB]" -> "used_gpu_memory": lower case, no unit, aliases under one name.
+// "used_memory", "used_gpu_memory [MiB]" -> "used_gpu_memory": lower case, no unit, aliases and older names
+// under one name.
 std::string normal_column(std::string_view column);
 
 // A name that headers of the GPU and compute-apps queries print and that the project reads, in its normal

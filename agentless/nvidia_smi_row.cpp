@@ -2,10 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <map>
 
 #include "agentless/nvidia_smi.hpp"
 #include "agentless/nvidia_smi_cells.hpp"
+#include "agentless/nvidia_smi_optional.hpp"
 #include "base/text.hpp"
 
 namespace cleanslate::agentless {
@@ -25,24 +26,37 @@ void add(GpuRow& row, Trouble trouble, std::string_view code, std::string text) 
     row.troubles.push_back({trouble, std::string(code), std::move(text), {}});
 }
 
-// Columns beyond the core query that name a sick GPU with a plain value.
-void read_health_column(GpuRow& row, std::string_view column, std::string_view cell) {
-    const std::string low = lowered(cell);
-    const auto shown = bounded(cell);
-    if (column == "gpu_recovery_action" && low != "none")
-        add(row, Trouble::sick, "recovery-action", fmt::format("recovery action {}", shown));
-    const bool no = low == "no" || low == "0";
-    if (column == "remapped_rows.pending" && !no)
-        add(row, Trouble::sick, "row-remap-pending", fmt::format("row remap pending: {}", shown));
-    if (column == "remapped_rows.failure" && !no)
-        add(row, Trouble::sick, "row-remap-failed", fmt::format("row remap failed: {}", shown));
+// What nvidia-smi never prints: no text at all, a failure text not known here, bytes that are no text.
+bool is_damaged(std::string_view cell) {
+    return read_cell(cell).kind == CellKind::other_failure || printable(cell) != cell;
 }
 
-void read_index_cell(GpuRow& row, std::string_view cell) {
+void refuse(GpuRow& row, std::string_view column, std::string_view cell) {
+    add(row, Trouble::unreadable, "cell-unreadable",
+        fmt::format("{} is {}", column, cell.empty() ? "empty" : ellipsize(bounded(cell), 60)));
+}
+
+// Its failure texts alone are judged from the cell itself.
+void read_total_cell(GpuRow& row, std::string_view column, std::string_view cell, bool may_be_cut) {
+    row.total = read_mebibytes(cell);
+    if (may_be_cut && !cell.ends_with("MiB")) row.total.reset();
+    if (!row.total && !failed(cell)) refuse(row, column, cell);
+}
+
+void cut_short(GpuRow& row, std::string_view cell) {
+    add(row, Trouble::unreadable, "row-truncated",
+        fmt::format("the output ends at {} without a newline: the number may go on", cell));
+}
+
+void read_index_cell(GpuRow& row, std::string_view cell, bool may_be_cut) {
     row.index = read_index(cell);
-    if (!row.index && is_pid_list(cell))
+    if (row.index && may_be_cut) {
+        row.index.reset();
+        cut_short(row, cell);
+    } else if (!row.index && is_pid_list(cell)) {
         add(row, Trouble::unreadable, "row-fused",
             fmt::format("no GPU index: {}", ellipsize(bounded(cell), 60)));
+    }
 }
 
 // A used memory cell that is a failure text is judged from the cell itself.
@@ -50,8 +64,7 @@ void read_used_cell(GpuRow& row, std::string_view cell, bool may_be_cut) {
     row.used = read_mebibytes(cell);
     if (!row.used || !may_be_cut || cell.ends_with("MiB")) return;
     row.used.reset();
-    add(row, Trouble::unreadable, "row-truncated",
-        fmt::format("the output ends at {} without a newline: the number may go on", cell));
+    cut_short(row, cell);
 }
 
 // Whether the cell leaves nothing open about health: a plain value, or no column of health at all.
@@ -66,19 +79,23 @@ bool read_health_cell(GpuRow& row, std::string_view column, std::string_view cel
 
 void read_column(GpuRow& row, std::string_view column, std::string_view cell, bool may_be_cut) {
     if (column == "index")
-        read_index_cell(row, cell);
+        read_index_cell(row, cell, may_be_cut);
     else if (column == "memory.used")
         read_used_cell(row, cell, may_be_cut);
     else if (column == "memory.total")
-        row.total = read_mebibytes(cell);
+        read_total_cell(row, column, cell, may_be_cut);
     else if (column == "uuid")
         row.uuid = is_uuid(cell) ? std::string(cell) : std::string();
     else if (column == "pci.bus_id")
         row.bus_id = normal_bus_id(cell);
     else if (column == "name" && !failed(cell))
         row.name = bounded(cell);
-    else if (!failed(cell))
-        read_health_column(row, column, cell);
+}
+
+// What two columns of one name can not differ in.
+bool is_fixed(std::string_view column) {
+    return column == "index" || column == "uuid" || column == "pci.bus_id" || column == "memory.used" ||
+           column == "memory.total";
 }
 
 }  // namespace
@@ -105,18 +122,31 @@ std::vector<std::string_view> fit_cells(std::string_view line, const std::vector
 GpuRow read_row(const std::vector<std::string_view>& cells, const std::vector<std::string>& columns,
                 bool terminated) {
     GpuRow row;
-    std::vector<std::string_view> read;  // a column asked for twice is read once
+    std::map<std::string_view, std::string_view> read;  // a column asked for twice is read once
     bool health = true;
     for (std::size_t i = 0; i < cells.size(); ++i) {
-        row.cells.push_back(bounded(cells[i]));
-        if (std::ranges::find(read, columns[i]) != read.end()) continue;
-        read.push_back(columns[i]);
-        read_column(row, columns[i], cells[i], !terminated && i + 1 == cells.size());
-        health = read_health_cell(row, columns[i], cells[i]) && health;
+        const std::string_view column = columns[i], cell = cells[i];
+        if (is_optional_column(column)) {
+            if (cell.empty() || printable(cell) != cell) refuse(row, column, cell);
+            row.optional.push_back({columns[i], bounded(cell)});
+            continue;
+        }
+        row.cells.push_back(bounded(cell));
+        const auto [first, fresh] = read.emplace(column, cell);
+        if (!fresh) {
+            if (is_fixed(column) && first->second != cell) refuse(row, column, cell);
+            continue;
+        }
+        const bool is_health = column == "temperature.gpu" || column == "pstate";
+        // The verdict has words of its own for these.
+        if (is_damaged(cell) && !is_health && column != "index" && column != "memory.used")
+            refuse(row, column, cell);
+        read_column(row, column, cell, !terminated && i + 1 == cells.size());
+        health = read_health_cell(row, column, cell) && health;
     }
-    const auto asked = [&](std::string_view column) { return std::ranges::find(read, column) != read.end(); };
-    if (!health || !asked("temperature.gpu") || !asked("pstate"))
+    if (!health || !read.contains("temperature.gpu") || !read.contains("pstate"))
         add(row, Trouble::none, "health-not-shown", "temperature.gpu and pstate were not shown");
+    judge_optional_columns(row);
     return row;
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 // One row of a GPU query: whether a line is one, and what its cells say. Private to the parser.
 
-#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,9 +23,5 @@ GpuRow read_row(const std::vector<std::string_view>& cells, const std::vector<st
                 bool terminated);
 
 std::string bounded(std::string_view cell);  // at most 256 bytes
-
-// Every line of `text` without its newline, a leading byte order mark taken off; the flag says whether a
-// newline ended it.
-void each_line(std::string_view text, const std::function<void(std::string_view, bool)>& use);
 
 }  // namespace cleanslate::agentless

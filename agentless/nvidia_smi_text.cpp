@@ -1,5 +1,6 @@
 // The prose that nvidia-smi prints on stdout in place of rows or between them, and its exit statuses.
 
+#include <algorithm>
 #include <array>
 
 #include "agentless/nvidia_smi.hpp"
@@ -11,91 +12,113 @@ namespace {
 
 constexpr std::size_t longest_text = 512;
 
+// In lower case, with single blanks.
 struct Phrase {
-    std::string_view part;  // in lower case, single blanks
+    std::string_view part;
     Trouble trouble;
     std::string_view code;
 };
 
 // First that is found in the line. What names a GPU's device handle is told apart by its reason before this
-// table.
+// table, and what fails to initialize NVML likewise.
 constexpr std::array phrases{
     Phrase{"inforom is corrupted", Trouble::sick, "inforom-corrupted"},
     Phrase{"couldn't communicate with the nvidia driver", Trouble::unreadable, "driver-not-loaded"},
     Phrase{"driver/library version mismatch", Trouble::unreadable, "driver-mismatch"},
-    Phrase{"failed to initialize nvml: insufficient permissions", Trouble::refused, "permission-refused"},
-    Phrase{"failed to initialize nvml: driver not loaded", Trouble::unreadable, "driver-not-loaded"},
-    Phrase{"failed to initialize nvml", Trouble::unreadable, "nvml-failed"},
     Phrase{"couldn't find libnvidia-ml.so", Trouble::unreadable, "nvml-missing"},
     Phrase{"no devices were found", Trouble::unreadable, "no-devices"},
+    Phrase{"no devices found", Trouble::unreadable, "no-devices"},
     Phrase{"is not a valid field to query", Trouble::unreadable, "unknown-field"},
     Phrase{"invalid combination of input arguments", Trouble::unreadable, "bad-arguments"},
     Phrase{"is not recognized. please run", Trouble::unreadable, "bad-arguments"},
-    Phrase{"requires reset", Trouble::sick, "gpu-requires-reset"},
+    Phrase{"gpu requires reset", Trouble::sick, "gpu-requires-reset"},
     Phrase{"gpu is lost", Trouble::sick, "gpu-lost"},
-    Phrase{"off the bus", Trouble::sick, "gpu-lost"},
+    Phrase{"gpu has fallen off the bus", Trouble::sick, "gpu-lost"},
     Phrase{"insufficient permissions", Trouble::refused, "permission-refused"},
-    Phrase{"command not found", Trouble::unreadable, "nvidia-smi-missing"},
-    Phrase{"nvidia-smi: not found", Trouble::unreadable, "nvidia-smi-missing"},
 };
 
-// Second halves of whole-command messages that stand on a line of their own.
-constexpr std::array<std::string_view, 4> continuations{
+// Lines on which known messages go on, without their full stop. Whether the line before is one is the
+// reader's to see.
+constexpr std::array<std::string_view, 6> continuations{
     "make sure that the latest nvidia driver is installed and running",
-    "nvml library version:",
-    "please make sure that the nvidia display driver is properly installed",
-    "please also try adding directory that contains libnvidia-ml.so",
+    "this can also be happening if non-nvidia gpu is running as primary display, and nvidia gpu is in wddm "
+    "mode",
+    "please make sure that the nvidia display driver is properly installed and present in your system",
+    "please also try adding directory that contains libnvidia-ml.so to your system path",
+    "please run 'nvidia-smi -h' for help",
+    "reboot the system to recover this gpu",
 };
+
+bool is_continuation(std::string_view low) {
+    constexpr std::string_view version = "nvml library version: ";
+    if (low.starts_with(version))
+        return low.substr(version.size()).find_first_not_of("0123456789.") == std::string_view::npos;
+    if (low.ends_with('.')) low.remove_suffix(1);
+    return std::ranges::find(continuations, low) != continuations.end();
+}
 
 constexpr std::string_view handle_failed = "unable to determine the device handle";
-
-struct Reason {
-    std::string_view words;
-    Trouble trouble;
-    std::string_view code;
-};
 constexpr std::array handle_reasons{
-    Reason{"requires reset", Trouble::sick, "gpu-requires-reset"},
-    Reason{"is lost", Trouble::sick, "gpu-lost"},
-    Reason{"off the bus", Trouble::sick, "gpu-lost"},
-    Reason{"unknown error", Trouble::sick, "gpu-unknown-error"},
-    Reason{"insufficient permissions", Trouble::refused, "permission-refused"},
+    Phrase{"requires reset", Trouble::sick, "gpu-requires-reset"},
+    Phrase{"is lost", Trouble::sick, "gpu-lost"},
+    Phrase{"off the bus", Trouble::sick, "gpu-lost"},
+    Phrase{"unknown error", Trouble::sick, "gpu-unknown-error"},
+    Phrase{"insufficient permissions", Trouble::refused, "permission-refused"},
+    Phrase{"power", Trouble::unreadable, "power-cable"},
 };
+
+constexpr std::string_view nvml_failed = "failed to initialize nvml";
+constexpr std::array nvml_reasons{
+    Phrase{"version mismatch", Trouble::unreadable, "driver-mismatch"},
+    Phrase{"insufficient permissions", Trouble::refused, "permission-refused"},
+    Phrase{"driver not loaded", Trouble::unreadable, "driver-not-loaded"},
+    Phrase{"library not found", Trouble::unreadable, "nvml-missing"},
+    Phrase{"unknown error", Trouble::unreadable, "container-device-cgroup"},
+    Phrase{"requires reset", Trouble::sick, "gpu-requires-reset"},
+    Phrase{"is lost", Trouble::sick, "gpu-lost"},
+    Phrase{"off the bus", Trouble::sick, "gpu-lost"},
+    Phrase{"power", Trouble::unreadable, "power-cable"},
+    Phrase{"interrupt", Trouble::unreadable, "driver-interrupt"},
+};
+
+// The shell, env or timeout could not run it.
+constexpr std::array<std::string_view, 6> not_run{
+    "not found",      "no such file or directory", "permission denied",
+    "cannot execute", "exec format error",         "error while loading shared libraries"};
+
+template <std::size_t N>
+const Phrase* reason_in(std::string_view low, const std::array<Phrase, N>& reasons) {
+    for (const auto& reason : reasons)
+        if (low.find(reason.part) != std::string_view::npos) return &reason;
+    return nullptr;
+}
+
+Phrase meaning_of(std::string_view low) {
+    const auto has = [&](std::string_view part) { return low.find(part) != std::string_view::npos; };
+    if (const auto at = low.find(handle_failed); at != std::string_view::npos) {
+        const auto* reason = reason_in(low.substr(at + handle_failed.size()), handle_reasons);
+        return reason ? *reason : Phrase{"", Trouble::unreadable, "gpu-handle-failed"};
+    }
+    if (const auto at = low.find(nvml_failed); at != std::string_view::npos) {
+        const auto* reason = reason_in(low.substr(at + nvml_failed.size()), nvml_reasons);
+        return reason ? *reason : Phrase{"", Trouble::unreadable, "nvml-failed"};
+    }
+    for (const auto& phrase : phrases)
+        if (has(phrase.part)) return phrase;
+    if (has("nvidia-smi") && std::ranges::any_of(not_run, has))
+        return {"", Trouble::unreadable, "nvidia-smi-missing"};
+    if (is_continuation(low)) return {"", Trouble::none, "continued"};
+    return {"", Trouble::unreadable, "unrecognised-line"};
+}
 
 }  // namespace
 
 DriverMessage classify_line(std::string_view line) {
     line = trim(line);
-    const bool pids = is_pid_list(line);
+    if (is_pid_list(line)) return {Trouble::none, "pids", std::string(line.substr(0, longest_text)), {}};
     line = line.substr(0, longest_text);
-    DriverMessage message{Trouble::unreadable, "unrecognised-line", std::string(line), {}};
-    const auto become = [&](Trouble trouble, std::string_view code) {
-        message.trouble = trouble;
-        message.code = code;
-    };
-    if (pids) {
-        become(Trouble::none, "pids");
-        return message;
-    }
-    message.bus_id = find_bus_id(line);
-    const std::string low = single_blanks(lowered(line));
-    if (low.find(handle_failed) != std::string::npos) {
-        become(Trouble::unreadable, "gpu-handle-failed");
-        for (const auto& reason : handle_reasons)
-            if (low.find(reason.words) != std::string::npos) {
-                become(reason.trouble, reason.code);
-                break;
-            }
-        return message;
-    }
-    for (const auto& phrase : phrases)
-        if (low.find(phrase.part) != std::string::npos) {
-            become(phrase.trouble, phrase.code);
-            return message;
-        }
-    for (const auto continuation : continuations)
-        if (low.starts_with(continuation)) become(Trouble::none, "continued");
-    return message;
+    const auto meaning = meaning_of(single_blanks(lowered(line)));
+    return {meaning.trouble, std::string(meaning.code), std::string(line), find_bus_id(line)};
 }
 
 std::string_view code_for_status(int exit_status) {

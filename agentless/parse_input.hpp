@@ -1,6 +1,7 @@
 #pragma once
 // `cleanslate parse`: judges what an nvidia-smi GPU query printed, with nothing else to go by.
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,16 +14,32 @@
 namespace cleanslate::agentless {
 
 struct ParseOptions {
-    std::vector<std::string> columns;  // --columns; used where the text has no header
-    std::optional<int> expect;         // --expect N; 0 or more
-    bool any = false;                  // --expect any
+    std::vector<std::string> columns;   // --columns; used where the text has no header
+    std::optional<int> expect;          // --expect N; 0 or more
+    bool any = false;                   // --expect any
+    std::optional<int> exit_status;     // --exit-status: what nvidia-smi ended with; absent: not observed
     std::optional<Mebibytes> max_used;  // --max-used
+    std::shared_ptr<const Baseline> baseline;  // --baseline
 };
 
-// Rows and messages; everything else stays unobserved. For judge() with Expectations::parse_only.
-Evidence evidence_from_table(const GpuTable& table);
+// Rows, messages, and the driver's version where the rows show one; everything else stays unobserved. For
+// judge() with Expectations::parse_only.
+Evidence evidence_from_table(GpuTable table);
 
-// Never fails: what cannot be read is unknown.
+// Judges an output that comes in pieces, cut anywhere, in bounded memory. Never fails: what cannot be read is
+// unknown.
+class OutputJudge {
+  public:
+    explicit OutputJudge(ParseOptions options);
+    void feed(std::string_view piece) { reader_.feed(piece); }
+    HostVerdict finish();  // once, after the last piece
+    std::size_t held() const { return reader_.held(); }
+
+  private:
+    ParseOptions options_;
+    GpuTableReader reader_;
+};
+
 HostVerdict judge_output(std::string_view text, const ParseOptions& options);
 
 }  // namespace cleanslate::agentless

@@ -63,9 +63,13 @@ TEST(Apps, MayLackAPidOrTheirMemory) {
 
 TEST(Apps, NeverTurnALineThatIsNoRowIntoAPid) {
     for (const auto* text :
-         {"No devices were found\n", "70\n", "70, GPU-1\n", "0, GPU-1, 5 MiB, x\n", "-70, GPU-1, 5 MiB, x\n",
-          "4194305, GPU-1, 5 MiB, x\n", "7 0, GPU-1, 5 MiB, x\n", "99999999999999999999, GPU-1, 5 MiB, x\n",
-          "70, not-a-uuid, 5 MiB, x\n", "70, GPU-1, 5 Mi"}) {
+         {"No devices were found\n", "70\n", "70, GPU-00000000-1111-2222-3333-444444444444\n",
+          "0, GPU-00000000-1111-2222-3333-444444444444, 5 MiB, x\n",
+          "-70, GPU-00000000-1111-2222-3333-444444444444, 5 MiB, x\n",
+          "4194305, GPU-00000000-1111-2222-3333-444444444444, 5 MiB, x\n",
+          "7 0, GPU-00000000-1111-2222-3333-444444444444, 5 MiB, x\n",
+          "99999999999999999999, GPU-00000000-1111-2222-3333-444444444444, 5 MiB, x\n",
+          "70, not-a-uuid, 5 MiB, x\n", "70, GPU-00000000-1111-2222-3333-444444444444, 5 Mi"}) {
         const auto read = read_app_table(text);
         EXPECT_TRUE(read.apps.empty()) << text;
         EXPECT_EQ(read.problems.size(), 1u) << text;
@@ -100,7 +104,8 @@ TEST(Apps, AreBounded) {
     while (text.size() < 10'000'000) text += "noise, that is no row\n";
     EXPECT_LE(read_app_table(text).problems.size(), 64u);
     text.clear();
-    for (int pid = 1; pid <= 100'000; ++pid) text += std::to_string(pid) + ", GPU-1, 5 MiB, x\n";
+    for (int pid = 1; pid <= 100'000; ++pid)
+        text += std::to_string(pid) + ", GPU-00000000-1111-2222-3333-444444444444, 5 MiB, x\n";
     const auto read = read_app_table(text);
     EXPECT_LE(read.apps.size(), 65'536u);
     EXPECT_FALSE(read.problems.empty());

@@ -46,19 +46,5 @@ TEST(Line, FitsItsColumnsOrIsNoRow) {
     EXPECT_EQ(fit_cells("0, a, b, c", {"index", "name"}), (std::vector<std::string_view>{"0", "a, b, c"}));
 }
 
-TEST(Line, EndsAtItsNewlineAndSaysWhetherThereWasOne) {
-    std::vector<std::pair<std::string, bool>> lines;
-    each_line(
-        "\xEF\xBB\xBF"
-        "a\n\nb",
-        [&](std::string_view line, bool ended) { lines.emplace_back(line, ended); });
-    EXPECT_EQ(lines, (std::vector<std::pair<std::string, bool>>{{"a", true}, {"", true}, {"b", false}}));
-}
-
-TEST(Row, ReadsAColumnThatWasAskedTwiceOnce) {
-    const auto row = read_row({"0", "5 MiB", "7 MiB"}, {"index", "memory.used", "memory.used"}, true);
-    EXPECT_EQ(row.used, Mebibytes{5});
-}
-
 }  // namespace
 }  // namespace cleanslate::agentless

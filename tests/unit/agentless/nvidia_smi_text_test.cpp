@@ -37,7 +37,7 @@ TEST(Prose, IsClassified) {
          Trouble::unreadable, "driver-not-loaded", ""},
         {"Failed to initialize NVML: Driver/library version mismatch", Trouble::unreadable, "driver-mismatch",
          ""},
-        {"Failed to initialize NVML: Unknown Error", Trouble::unreadable, "nvml-failed", ""},
+        {"Failed to initialize NVML: Unknown Error", Trouble::unreadable, "container-device-cgroup", ""},
         {"Failed to initialize NVML: Insufficient Permissions", Trouble::refused, "permission-refused", ""},
         {"NVIDIA-SMI couldn't find libnvidia-ml.so library in your system. Please make sure that the NVIDIA "
          "Display "
