@@ -7,6 +7,7 @@
 
 #include <cerrno>
 
+#include "tests/fleet/freezer.hpp"
 #include "tests/fleet/system.hpp"
 
 namespace cleanslate::simulated {
@@ -75,6 +76,10 @@ void FleetCgroups::add(const std::string& host, int pid) {
         make_folder(root + "/" + host);
         write_file(root + "/" + host + "/cgroup.procs", std::to_string(pid));
     }
+}
+
+void FleetCgroups::thaw() const {
+    for (const auto& root : roots_) simulated::thaw(root);
 }
 
 void FleetCgroups::remove() {

@@ -27,6 +27,8 @@ class FleetCgroups {
     // that no other fleet has.
     FleetCgroups(const std::string& folder, const std::string& fleet);
     void add(const std::string& host, int pid);
+    // Lets go what hosts have frozen: it could not be ended.
+    void thaw() const;
     // Removes the folders; all their processes are gone, or just going.
     void remove();
 

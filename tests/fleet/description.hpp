@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,6 +16,13 @@ namespace cleanslate::simulated {
 // Where a host keeps what its init, workers and nvidia-smi share.
 inline constexpr const char* host_folder = "/run/simhost";
 
+struct MigInstance {
+    std::string profile;  // "1g.18gb"
+    std::string uuid;
+    int gpu_instance = 0;
+    int compute_instance = 0;
+};
+
 struct Gpu {
     int index = 0;  // nvidia-smi's
     int minor = 0;  // the N of /dev/nvidiaN
@@ -22,6 +30,22 @@ struct Gpu {
     std::string bus_id;        // as nvidia-smi prints it: 00000000:18:00.0
     std::string state = "ok";  // ok, requires-reset, lost, unknown-error, inforom, remap-pending
     long idle_mib = 0;         // used without any process, counted as nobody's
+    std::map<std::string, std::string> fields;  // cells that are not as usual, by the field's name
+    std::vector<MigInstance> instances;         // not empty: MIG mode is on
+    // Who knows it: /sys/bus/pci, /proc/driver/nvidia/gpus, the rows of a query, -L.
+    bool on_pci = true;
+    bool in_driver = true;
+    bool has_row = true;
+    bool is_listed = true;
+};
+
+// A device in /sys/bus/pci beside the GPUs above.
+struct PciDevice {
+    std::string bus_id;        // as sysfs has it: 0000:5e:00.0
+    std::string vendor;        // 0x10de
+    std::string device_class;  // 0x030200
+    std::string driver;        // empty: none
+    bool is_function = false;  // a virtual function: it has a physfn link
 };
 
 enum class Devices { none, control, monitor, cuda };
@@ -36,6 +60,7 @@ struct ProcessSpec {
     std::string parent;                        // name of another process; empty: the host's init
     std::vector<std::pair<int, long>> memory;  // GPU index, MiB as the driver lists it
     Devices devices = Devices::none;
+    std::vector<std::pair<int, int>> instances;  // GPU index, MIG device: has their capability files open
     bool ignores_term = false;
     long term_ms = 0;       // ends so long after SIGTERM
     std::string rename;     // overwrites comm and argv
@@ -43,9 +68,11 @@ struct ProcessSpec {
     bool inherits = false;  // gets the parent's device files
     bool own_session = true;
     bool reaps = true;
-    bool wedged = false;  // once set up it is in state D for ever, whatever the signal
-    std::string ends;     // "killed" or "exit": right after its children were started; empty: stays
-    std::string expect;   // after a clear: ended, same, returns; empty: nothing is expected
+    bool wedged = false;           // once set up it is in state D for ever, whatever the signal
+    std::string unreadable;        // "maps" or "cmdline": who reads that file of it never comes back,
+    bool freezes_readers = false;  // and not even SIGKILL ends the reader
+    std::string ends;              // "killed" or "exit": right after its children were started; empty: stays
+    std::string expect;            // after a clear: ended, same, returns; empty: nothing is expected
     // Runs simworker, which can do all of the above and says when it is set up.
     bool plays_a_part() const;
 };
@@ -57,10 +84,15 @@ struct Host {
     std::string mention;  // words that the report on this host must have
     std::string model = "NVIDIA H200";
     long total_mib = 143771;
-    std::string driver = "ok";        // ok, hang, wedged, not-loaded, mismatch, nvml-unknown, no-devices,
-                                      // no-library, missing (no nvidia-smi)
-    long slow_ms = 0;                 // every nvidia-smi takes so long
-    long release_ms = 150;            // from a process's end until its memory is free
+    std::string driver = "ok";  // README.md lists them
+    std::string driver_version = "580.159.04";
+    std::vector<std::string> smi_lacks;  // fields that this nvidia-smi does not know
+    long smi_status = -1;                // its exit status, whatever it printed; -1: as it should be
+    std::string hang_on;                 // a field, or -L: nvidia-smi hangs when it is asked for that
+    std::vector<PciDevice> pci_extras;
+    std::map<std::string, std::string> inventory;  // its variables there, besides how it is reached
+    long slow_ms = 0;                              // every nvidia-smi takes so long
+    long release_ms = 150;                         // from a process's end until its memory is free
     std::string shell = "/bin/bash";  // root's; a relative path names a file next to the description
     std::string bashrc;               // root's .bashrc: a file next to the description
     bool container = false;           // without kthreadd, as in a container's own /proc
@@ -72,6 +104,7 @@ struct Host {
 
     const ProcessSpec* find(std::string_view process) const;
     bool needs_wedge() const;
+    bool needs_freezer() const;
 };
 
 // Reads a description. `file` is for messages ("file:line: ..."), kind "simhost".

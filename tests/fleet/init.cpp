@@ -16,6 +16,7 @@
 #include <optional>
 #include <set>
 
+#include "tests/fleet/freezer.hpp"
 #include "tests/fleet/gpu_memory.hpp"
 #include "tests/fleet/launch.hpp"
 #include "tests/fleet/system.hpp"
@@ -23,6 +24,8 @@
 
 namespace cleanslate::simulated {
 namespace {
+
+constexpr std::int64_t catch_every_ns = 20'000'000;
 
 ProcessSpec sshd_spec() {
     ProcessSpec spec;
@@ -100,6 +103,8 @@ class Init {
         std::int64_t next = ledger_.next_look();
         if (!restarts_.empty() && (next == 0 || restarts_.begin()->first < next))
             next = restarts_.begin()->first;
+        if (catch_readers() && (next == 0 || next > now_ns() + catch_every_ns))
+            next = now_ns() + catch_every_ns;
         const auto left = next == 0 ? -1 : std::max<std::int64_t>(0, (next - now_ns() + 999'999) / 1'000'000);
         if (::poll(items, 4, static_cast<int>(left)) < 0 && errno != EINTR) die("poll");
         // The ledger first: it notes the moment at which memory lost its owner.
@@ -113,6 +118,17 @@ class Init {
         if (items[1].revents != 0) read_notices();
         if (files_changed) look_for_sshd();
         restart_due();
+    }
+
+    // True where somebody is to be caught, so that it is to be looked again soon.
+    bool catch_readers() const {
+        bool any = false;
+        for (const auto& [pid, spec] : running_) {
+            if (!spec->freezes_readers) continue;
+            freeze_readers(pid);
+            any = true;
+        }
+        return any;
     }
 
     void reap() {
@@ -171,6 +187,7 @@ void run_init(const Host& host, const Luggage& luggage, int report) {
     rename_process("/sbin/init", "systemd");
     need(::chdir("/") == 0, "chdir /");
     enter_cgroup("/init.scope");
+    if (host.needs_freezer()) make_frozen_cgroup();
     Init(host, report).run();
 }
 

@@ -38,6 +38,7 @@ void remove_folder(const std::string& folder) {
 
 void take_down_kept() {
     if (kept == nullptr) return;
+    if (cgroups) cgroups->thaw();
     for (const auto& member : kept->members)
         if (member.init > 0) ::kill(member.init, SIGKILL);
     // An init can be reaped only after all of its host's processes have been; its kthreadd is our child.
@@ -211,6 +212,11 @@ void keep(Fleet fleet, pid_t companion, int report) {
 
 // What a killed keeper leaves: its hosts are dying, its cgroups and files are there.
 static void take_down_orphaned(const Fleet& fleet, pid_t keeper) {
+    leave_mounts();
+    need(::mount("simhost", (fleet.folder + "/cgroup").c_str(), "tmpfs", MS_NOSUID, "mode=0755") == 0,
+         "cannot mount a tmpfs");
+    FleetCgroups left(fleet.folder + "/cgroup", "simulated-fleet-" + std::to_string(keeper));
+    left.thaw();
     for (const auto& member : fleet.members) {
         const Fd init = pidfd_of(member.init);
         const auto stat = stat_of(member.init);
@@ -220,10 +226,7 @@ static void take_down_orphaned(const Fleet& fleet, pid_t keeper) {
         // Not for ever: its kthreadd, now a child of the machine's first process, has to be reaped before.
         ::poll(&gone, 1, 10'000);
     }
-    leave_mounts();
-    need(::mount("simhost", (fleet.folder + "/cgroup").c_str(), "tmpfs", MS_NOSUID, "mode=0755") == 0,
-         "cannot mount a tmpfs");
-    FleetCgroups(fleet.folder + "/cgroup", "simulated-fleet-" + std::to_string(keeper)).remove();
+    left.remove();
     ::umount2((fleet.folder + "/cgroup").c_str(), MNT_DETACH);
     remove_folder(fleet.folder);
 }
@@ -242,6 +245,8 @@ void take_down(const std::string& folder) {
     pollfd gone{process.get(), POLLIN, 0};
     while (::poll(&gone, 1, -1) < 0 && errno == EINTR) {
     }
+    // It may have been killed a moment ago.
+    if (::access((folder + "/keeper").c_str(), F_OK) == 0) take_down_orphaned(fleet, keeper->pid);
     errno = 0;
     need(::access(folder.c_str(), F_OK) != 0, folder + " is still there");
 }

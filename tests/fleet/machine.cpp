@@ -9,6 +9,7 @@
 #include <cerrno>
 
 #include "tests/fleet/cgroups.hpp"
+#include "tests/fleet/kernel_view.hpp"
 #include "tests/fleet/system.hpp"
 
 namespace cleanslate::simulated {
@@ -24,12 +25,6 @@ void make_device(const std::string& path, unsigned minor_number, unsigned major_
     need(::chmod(path.c_str(), 0666) == 0, "chmod " + path);
 }
 
-// A file large enough to be mapped 32 times.
-void make_gpu_file(const std::string& path) {
-    write_file(path, "", 0666);
-    need(::truncate(path.c_str(), 32 * 4096) == 0, "truncate " + path);
-}
-
 void make_dev(const Host& host, const std::string& dev) {
     make_folder(dev);
     make_device(dev + "/null", 3);
@@ -41,37 +36,12 @@ void make_dev(const Host& host, const std::string& dev) {
     if (host.needs_wedge()) make_device(dev + "/fuse", 229, 10);
     make_folder(dev + "/shm", 01777);
     make_folder(dev + "/pts");
-    make_folder(dev + "/nvidia-caps");
     for (const auto& [name, target] :
          {std::pair{"ptmx", "pts/ptmx"}, std::pair{"fd", "/proc/self/fd"},
           std::pair{"stdin", "/proc/self/fd/0"}, std::pair{"stdout", "/proc/self/fd/1"},
           std::pair{"stderr", "/proc/self/fd/2"}})
         need(::symlink(target, (dev + "/" + name).c_str()) == 0, std::string("symlink /dev/") + name);
-    if (host.gpus.empty()) return;
-    for (const char* name : {"nvidiactl", "nvidia-uvm", "nvidia-caps/nvidia-cap1", "nvidia-caps/nvidia-cap2"})
-        make_gpu_file(dev + "/" + name);
-    for (const auto& gpu : host.gpus) make_gpu_file(dev + "/nvidia" + std::to_string(gpu.minor));
-}
-
-// /proc/driver/nvidia, in the shape of the corpus's proc_driver_nvidia_information.txt.
-void make_driver(const Host& host, const std::string& driver) {
-    make_folder(driver);
-    if (host.driver == "not-loaded") return;
-    make_folder(driver + "/nvidia/gpus");
-    write_file(driver + "/nvidia/version",
-               "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.159.04  Release Build\n");
-    for (const auto& gpu : host.gpus) {
-        std::string bus = gpu.bus_id.substr(4);
-        for (auto& c : bus) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-        make_folder(driver + "/nvidia/gpus/" + bus);
-        write_file(driver + "/nvidia/gpus/" + bus + "/information",
-                   "Model: \t\t " + host.model + "\nIRQ:   \t\t " + std::to_string(41 + gpu.index) +
-                       "\nGPU UUID: \t " + gpu.uuid +
-                       "\nVideo BIOS: \t 96.00.a5.00.1a\nBus Type: \t PCIe\nDMA Size: \t 52 bits\n"
-                       "DMA Mask: \t 0xfffffffffffff\nBus Location: \t " +
-                       bus + "\nDevice Minor: \t " + std::to_string(gpu.minor) +
-                       "\nGPU Firmware: \t 580.159.04\nGPU Excluded:\t No\n");
-    }
+    make_gpu_files(host, dev);
 }
 
 std::string shell_path(const Host& host) {
@@ -122,7 +92,10 @@ void make_homes(const Host& host, const std::string& stage, const std::string& p
 void make_programs(const Host& host, const std::string& stage, const std::string& programs) {
     make_folder(stage + "/opt");
     make_folder(stage + "/local");
-    if (host.driver != "missing") copy_file(programs + "/nvidia-smi", stage + "/local/nvidia-smi", 0755);
+    if (host.driver == "not-runnable")
+        write_file(stage + "/local/nvidia-smi", "#!/no/such/interpreter\n", 0755);
+    else if (host.driver != "missing")
+        copy_file(programs + "/nvidia-smi", stage + "/local/nvidia-smi", 0755);
     if (host.shell[0] != '/')
         copy_file(host.folder + "/" + host.shell,
                   stage + "/local/" + host.shell.substr(host.shell.rfind('/') + 1), 0755);
@@ -169,6 +142,13 @@ void mount_own_proc(const std::string& stage) {
     bind(stage + "/boot_id", "/proc/sys/kernel/random/boot_id");
 }
 
+// A machine without PCI gets a bus folder with nothing else in it.
+void mount_own_pci(const std::string& stage) {
+    if (::access("/sys/bus/pci", F_OK) == 0) return bind(stage + "/bus/pci", "/sys/bus/pci");
+    errno = 0;
+    bind(stage + "/bus", "/sys/bus");
+}
+
 void mount_own_cgroups(const std::string& stage) {
     const auto all = hierarchies();
     if (all.size() == 1 && all[0].alone) return mount_hierarchy(all[0], "/sys/fs/cgroup");
@@ -190,6 +170,7 @@ void furnish(const Host& host, const Luggage& luggage) {
     ::umask(022);
     make_dev(host, stage + "/dev");
     make_driver(host, stage + "/driver");
+    make_pci(host, stage + "/bus/pci");
     make_accounts(host, stage + "/etc");
     make_homes(host, stage, luggage.public_key);
     make_programs(host, stage, luggage.programs);
@@ -197,6 +178,7 @@ void furnish(const Host& host, const Luggage& luggage) {
     make_folder(stage + "/tmp", 01777);
     make_folder(stage + "/log");
     mount_own_proc(stage);
+    mount_own_pci(stage);
     mount_own_cgroups(stage);
     for (const char* name : {"passwd", "group", "shadow", "hostname"})
         if (::access((std::string("/etc/") + name).c_str(), F_OK) == 0)

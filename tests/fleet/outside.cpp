@@ -122,10 +122,12 @@ std::vector<Seen> look_at_processes(const Fleet& fleet) {
         seen.outer = outer;
         seen.start = stat->start;
         seen.state = stat->state;
-        seen.command = command_of(outer, stat->comm);
         const auto& started = names[space->second];
         const auto name = started.find(seen.pid);
         seen.process = name == started.end() ? "-" : name->second;
+        const auto* spec = space->second->host.find(seen.process);
+        const bool unreadable = spec != nullptr && !spec->unreadable.empty();
+        seen.command = unreadable ? "(" + stat->comm + ")" : command_of(outer, stat->comm);
         all.push_back(std::move(seen));
     }
     std::sort(all.begin(), all.end(), [](const Seen& a, const Seen& b) {

@@ -33,9 +33,13 @@ std::string inventory(const Fleet& fleet) {
     std::string text =
         "all:\n  vars:\n    ansible_user: root\n    ansible_port: " + std::to_string(fleet.port) +
         "\n    ansible_ssh_private_key_file: " + fleet.folder + "/key\n  hosts:\n";
-    for (const auto& member : fleet.members)
-        text += "    " + member.host.name + ":\n      ansible_host: " + member.address +
-                "\n      gpus: " + std::to_string(member.host.gpus.size()) + "\n";
+    for (const auto& member : fleet.members) {
+        std::map<std::string, std::string> variables{{"gpus", std::to_string(member.host.gpus.size())}};
+        for (const auto& [key, value] : member.host.inventory) variables[key] = value;
+        text += "    " + member.host.name + ":\n      ansible_host: " + member.address + "\n";
+        for (const auto& [key, value] : variables)
+            if (value != "-") text += "      " + key + ": " + value + "\n";
+    }
     return text;
 }
 

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <linux/fuse.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
@@ -14,6 +15,8 @@
 namespace cleanslate::simulated {
 
 namespace {
+
+constexpr std::uint32_t wedge_size = 64 * 1024;
 
 template <class Body>
 void answer(int device, std::uint64_t request, const Body& body) {
@@ -54,6 +57,9 @@ void Wedge::serve() {
                 init.major = FUSE_KERNEL_VERSION;
                 init.minor = 31;
                 init.max_write = 4096;
+                // Pages are asked for in the background: who waits for one waits for its lock, in state D.
+                init.flags = FUSE_ASYNC_READ;
+                init.max_readahead = wedge_size;
                 answer(device_.get(), request.unique, init);
                 break;
             }
@@ -62,19 +68,22 @@ void Wedge::serve() {
                 attributes.attr.ino = FUSE_ROOT_ID;
                 attributes.attr.mode = S_IFREG | 0444;
                 attributes.attr.nlink = 1;
-                attributes.attr.size = 4096;
+                attributes.attr.size = wedge_size;
                 answer(device_.get(), request.unique, attributes);
                 break;
             }
             case FUSE_OPEN: {
+                fuse_open_in wanted{};
+                std::memcpy(&wanted, buffer + sizeof request, sizeof wanted);
                 fuse_open_out opened{};
-                opened.open_flags = FOPEN_DIRECT_IO;
+                opened.open_flags =
+                    (wanted.flags & O_ACCMODE) == O_RDONLY ? FOPEN_DIRECT_IO : FOPEN_KEEP_CACHE;
                 answer(device_.get(), request.unique, opened);
                 break;
             }
             case FUSE_READ:
                 // A request that has been taken cannot be given up any more; get_wedged() catches the signal.
-                ::kill(static_cast<pid_t>(request.pid), SIGURG);
+                if (request.pid != 0) ::kill(static_cast<pid_t>(request.pid), SIGURG);
                 break;
             case FUSE_INTERRUPT:
             case FUSE_FORGET:
@@ -94,6 +103,22 @@ void get_wedged() {
     ::signal(SIGURG, [](int) {});
     char byte = 0;
     if (file && ::read(file.get(), &byte, 1) < 0) errno = 0;
+}
+
+void wedge_memory_map(bool maps_too) {
+    const Fd cached(::open(wedge_file, O_RDWR | O_CLOEXEC));
+    const Fd direct(::open(wedge_file, O_RDONLY | O_CLOEXEC));
+    const auto size = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+    void* place = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct stat size_known {};  // the kernel asks for it first here
+    if (!cached || !direct || place == MAP_FAILED || ::fstat(cached.get(), &size_known) != 0) return;
+    // Locks the first page until its contents come, which is never. A mapping past the page cache first waits
+    // for that page. What it is about to replace is locked meanwhile, which stops newer kernels' maps too.
+    if (::posix_fadvise(cached.get(), 0, wedge_size, POSIX_FADV_WILLNEED) != 0) return;
+    if (maps_too)
+        (void)::mmap(place, size, PROT_READ, MAP_PRIVATE | MAP_FIXED, direct.get(), 0);
+    else
+        (void)::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, direct.get(), 0);
 }
 
 }  // namespace cleanslate::simulated

@@ -1,7 +1,8 @@
 #pragma once
 // A file whose readers never come back: they are in state D, and not even SIGKILL ends them, as with a wedged
 // driver. It is a FUSE mount whose server, the host's init, takes every read and answers none; with init it
-// ends, and so do its readers.
+// ends, and so do its readers. Opened for reading only it bypasses the page cache; opened for reading and
+// writing its pages can be mapped.
 
 #include "tests/fleet/system.hpp"
 
@@ -23,5 +24,10 @@ class Wedge {
 
 // Reads the file; returns only where there is no wedge.
 void get_wedged();
+
+// Takes this process's own memory map for writing and never comes back (state D): who reads
+// /proc/PID/cmdline waits for it, until SIGKILL ends the reader. /proc/PID/maps too; without `maps_too` that
+// can be read still where the kernel lets it (6.17 and newer). Returns only where there is no wedge.
+void wedge_memory_map(bool maps_too);
 
 }  // namespace cleanslate::simulated

@@ -16,6 +16,7 @@
 #include <map>
 
 #include "tests/fleet/gpu_memory.hpp"
+#include "tests/fleet/kernel_view.hpp"
 #include "tests/fleet/launch.hpp"
 #include "tests/fleet/system.hpp"
 #include "tests/fleet/wedge.hpp"
@@ -57,6 +58,9 @@ void take_devices(const Host& host, const ProcessSpec& spec) {
         open_device("/dev/nvidia-caps/nvidia-cap1", 1, 0);
         open_device("/dev/nvidia-caps/nvidia-cap2", 1, 0);
     }
+    for (const auto& [gpu, device] : spec.instances)
+        for (const int cap : capabilities_of(host, gpu, device))
+            open_device("/dev/nvidia-caps/nvidia-cap" + std::to_string(cap), 1, 0);
     for (const auto& gpu : host.gpus) {
         const std::string path = "/dev/nvidia" + std::to_string(gpu.minor);
         const long mib = memory_on(spec, gpu.index);
@@ -111,6 +115,7 @@ class Life {
         if (self_->ends == "killed") ::kill(::getpid(), SIGKILL);
         if (self_->ends == "exit") ::_exit(0);
         if (self_->wedged) get_wedged();
+        if (!self_->unreadable.empty()) wedge_memory_map(self_->unreadable == "maps");
         reap();
         while (true) wait_for_something();
     }

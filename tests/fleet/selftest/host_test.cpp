@@ -209,7 +209,7 @@ TEST(Host, SpeaksCshWhereItIsInstalled) {
 
 TEST(Host, HoldsWedgedProcessesThatNoSignalEndsAndStillGoesDown) {
     NEEDS_ROOT();
-    if (::access("/dev/fuse", F_OK) != 0) GTEST_SKIP() << "this machine has no FUSE";
+    if (!has_fuse()) GTEST_SKIP() << "this machine has no FUSE";
     RunningFleet fleet({"hosts/unkillable.host", "hosts/wedged.host"});
     ASSERT_EQ(fleet.started().status, 0) << fleet.started().out;
     ASSERT_TRUE(comes_true([&] { return fleet.find("unkillable", "stuck").state == 'D'; }));

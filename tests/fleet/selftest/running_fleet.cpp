@@ -22,8 +22,7 @@ std::string contents(const std::string& path) {
     return text.str();
 }
 
-std::string fresh_folder() {
-    std::string name = "/tmp/simulated-fleet-XXXXXX";
+std::string fresh_folder(std::string name) {
     EXPECT_NE(::mkdtemp(name.data()), nullptr);
     return name;
 }
@@ -73,9 +72,20 @@ std::string corpus(const std::string& name) {
     return contents(CLEANSLATE_SOURCE_DIR "/tests/corpus/h200/" + name);
 }
 
+Descriptions::Descriptions() : folder_(fresh_folder("/tmp/simulated-hosts-XXXXXX")) {}
+
+Descriptions::~Descriptions() {
+    std::error_code ignored;
+    std::filesystem::remove_all(folder_, ignored);
+}
+
+void Descriptions::add(const std::string& host, const std::string& text) const {
+    std::ofstream(folder_ + "/" + host + ".host") << text;
+}
+
 RunningFleet::RunningFleet(const std::vector<std::string>& descriptions, const std::string& companion,
                            int many)
-    : folder_(fresh_folder()) {
+    : folder_(fresh_folder("/tmp/simulated-fleet-XXXXXX")) {
     std::vector<std::string> argv{simhost(), "up", folder_};
     if (!companion.empty()) argv.insert(argv.end(), {"--with", companion});
     if (many > 0) argv.insert(argv.end(), {"--many", std::to_string(many)});
@@ -133,6 +143,15 @@ bool lives(int outer, unsigned long long start) {
     if (end == std::string::npos) return false;
     const auto fields = fields_of(text.substr(end + 2), ' ');
     return fields.size() > 19 && fields[0] != "Z" && std::stoull(fields[19]) == start;
+}
+
+bool has_fuse() { return ::access("/dev/fuse", F_OK) == 0; }
+
+bool has_freezer() {
+    std::ifstream file("/proc/self/cgroup");
+    for (std::string line; std::getline(file, line);)
+        if (line.find(":freezer:") != std::string::npos) return true;
+    return false;
 }
 
 bool can_simulate() {

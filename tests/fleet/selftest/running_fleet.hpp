@@ -18,6 +18,19 @@ struct Output {
 // Runs a program to its end.
 Output run(const std::vector<std::string>& argv);
 
+// Descriptions that a test writes itself, in a folder that goes with it.
+class Descriptions {
+  public:
+    Descriptions();
+    ~Descriptions();
+    Descriptions(const Descriptions&) = delete;
+    void add(const std::string& host, const std::string& text) const;
+    const std::string& folder() const { return folder_; }
+
+  private:
+    std::string folder_;
+};
+
 struct ProcessLine {
     std::string host, name;
     int pid = 0, outer = 0;
@@ -28,8 +41,8 @@ struct ProcessLine {
 
 class RunningFleet {
   public:
-    // Descriptions are files below tests/fleet. `companion` is what the fleet ends with. `many` hosts of
-    // each, where it is given, are called NAME-01...
+    // Descriptions are files or folders below tests/fleet, or anywhere with an absolute path. `companion` is
+    // what the fleet ends with. `many` hosts of each, where it is given, are called NAME-01...
     explicit RunningFleet(const std::vector<std::string>& descriptions, const std::string& companion = "",
                           int many = 0);
     ~RunningFleet();
@@ -70,6 +83,9 @@ bool comes_true(Condition condition) {
 
 // True if the process with this machine-wide pid and start time is alive (no zombie).
 bool lives(int outer, unsigned long long start);
+
+bool has_fuse();
+bool has_freezer();  // of cgroup v1
 
 bool can_simulate();  // root, sshd, ssh
 #define NEEDS_ROOT() \

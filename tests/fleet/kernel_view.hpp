@@ -1,0 +1,23 @@
+#pragma once
+// What the kernel of a simulated host shows of its GPUs: device files, /proc/driver/nvidia, /sys/bus/pci.
+
+#include <array>
+
+#include "tests/fleet/description.hpp"
+
+namespace cleanslate::simulated {
+
+// The device files, below `dev`.
+void make_gpu_files(const Host& host, const std::string& dev);
+
+// The folder that becomes /proc/driver.
+void make_driver(const Host& host, const std::string& driver);
+
+// The folder that becomes /sys/bus/pci: the GPUs, and what else such a machine has.
+void make_pci(const Host& host, const std::string& pci);
+
+// N of the /dev/nvidia-caps/nvidia-capN of a MIG instance: of its GPU instance and of its compute instance,
+// numbered as the driver's /proc/driver/nvidia-caps/mig-minors does.
+std::array<int, 2> capabilities_of(const Host& host, int gpu, int device);
+
+}  // namespace cleanslate::simulated
