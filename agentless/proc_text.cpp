@@ -86,19 +86,28 @@ std::vector<std::string> split_arguments(std::string_view text) {
 }
 
 std::optional<DeviceFiles> read_device_files(std::string_view text) {
+    constexpr std::string_view cap = "cap";
     DeviceFiles files;
-    for (const auto part : split(text, ',')) {
+    for (auto part : split(text, ',')) {
         if (part == "c") {
             files.control = true;
             continue;
         }
-        const auto minor = parse_number(part);
-        if (!minor || *minor > 1'000'000) return std::nullopt;
-        files.minors.push_back(static_cast<int>(*minor));
+        const bool is_cap = part.starts_with(cap);
+        auto& numbers = is_cap ? files.caps : files.minors;
+        if (is_cap) {
+            part.remove_prefix(cap.size());
+            files.control = true;
+        }
+        const auto number = parse_number(part);
+        if (!number || *number > 1'000'000) return std::nullopt;
+        numbers.push_back(static_cast<int>(*number));
     }
-    std::ranges::sort(files.minors);
-    const auto repeats = std::ranges::unique(files.minors);
-    files.minors.erase(repeats.begin(), repeats.end());
+    for (auto* numbers : {&files.minors, &files.caps}) {
+        std::ranges::sort(*numbers);
+        const auto repeats = std::ranges::unique(*numbers);
+        numbers->erase(repeats.begin(), repeats.end());
+    }
     return files;
 }
 

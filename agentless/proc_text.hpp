@@ -23,10 +23,11 @@ std::optional<std::string> best_cgroup(std::string_view text);
 // renamed itself left there, and are dropped.
 std::vector<std::string> split_arguments(std::string_view text);
 
-// "0,3,c": the minors of /dev/nvidiaN, ascending and without repeats, and whether any other /dev/nvidia* is
-// there (c).
+// "0,3,cap12,c": the minors of /dev/nvidiaN and the N of /dev/nvidia-caps/nvidia-capN, each ascending and
+// without repeats, and whether any other /dev/nvidia* than /dev/nvidiaN is there (c).
 struct DeviceFiles {
     std::vector<int> minors;
+    std::vector<int> caps;
     bool control = false;
 };
 std::optional<DeviceFiles> read_device_files(std::string_view text);

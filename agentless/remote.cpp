@@ -1,6 +1,7 @@
 #include "agentless/remote.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <limits>
@@ -8,6 +9,7 @@
 #include <random>
 
 #include "agentless/nvidia_smi.hpp"
+#include "agentless/nvidia_smi_optional.hpp"
 #include "agentless/records.hpp"
 #include "agentless/survey_reader.hpp"
 #include "base/text.hpp"
@@ -28,6 +30,24 @@ std::string plain(std::string_view text) {
 
 std::int64_t whole_seconds(Milliseconds duration) {
     return std::clamp<std::int64_t>((duration.count() + 999) / 1000, 1, 86'400);
+}
+
+// Which optional fields to ask for. Those of an earlier survey came from the host: none but the project's own
+// pass.
+std::string optional_questions(const SurveyRequest& request) {
+    std::vector<std::string_view> columns;
+    std::vector<std::string> pairs;
+    for (const auto& field : optional_fields()) {
+        if (!request.optional_fields) columns.push_back(field.name);
+        if (!field.older.empty()) pairs.push_back(fmt::format("{}:{}", field.name, field.older));
+    }
+    if (request.optional_fields)
+        for (const auto& name : *request.optional_fields)
+            if (is_optional_column(name) && std::ranges::find(columns, name) == columns.end())
+                columns.push_back(name);
+    return fmt::format("optional={}\noptional_columns={}\nolder_columns={}\nlearn={}\n",
+                       request.optional_evidence ? 1 : 0, fmt::join(columns, ","), fmt::join(pairs, ","),
+                       request.optional_fields ? 0 : 1);
 }
 
 std::optional<ProcessKey> read_key(std::string_view pid, std::string_view start) {
@@ -121,12 +141,15 @@ std::string fresh_nonce() {
 }
 
 std::string survey_script(const SurveyRequest& request, std::string_view nonce) {
-    return fmt::format("nonce={}\nbudget={}\nslack={}\nall_processes={}\ngpu_columns={}\napp_columns={}\n",
-                       plain(nonce), whole_seconds(request.budget), whole_seconds(request.slack),
-                       request.all_processes ? 1 : 0, core_columns, app_columns)
-        .append(scripts::process_sh)
-        .append(scripts::join_sh)
-        .append(scripts::survey_sh);
+    std::string script =
+        fmt::format("nonce={}\nbudget={}\nslack={}\nall_processes={}\ngpu_columns={}\napp_columns={}\n",
+                    plain(nonce), whole_seconds(request.budget), whole_seconds(request.slack),
+                    request.all_processes ? 1 : 0, core_columns, app_columns);
+    script += optional_questions(request);
+    for (const auto part : {scripts::process_sh, scripts::queries_sh, scripts::learn_sh, scripts::lookups_sh,
+                            scripts::join_sh, scripts::survey_sh})
+        script += part;
+    return script;
 }
 
 Result<Evidence> read_survey(std::string_view out, std::string_view nonce) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "agentless/nvidia_smi.hpp"
+#include "agentless/nvidia_smi_list.hpp"
+#include "agentless/nvidia_smi_optional.hpp"
 #include "agentless/survey_reader.hpp"
 #include "base/text.hpp"
 
@@ -11,7 +13,7 @@ namespace cleanslate::agentless {
 void SurveyReader::finish_queries() {
     TableOptions options;
     for (const auto column : split(core_columns, ',')) options.columns.emplace_back(column);
-    auto table = read_gpu_table(gpu_text_, options);
+    auto table = read_gpu_table(gpu_.text, options);
     evidence_.gpus = std::move(table.rows);
     evidence_.messages = std::move(table.messages);
     // The query asks for no header. One that names other columns makes the rows something that was not asked
@@ -19,11 +21,31 @@ void SurveyReader::finish_queries() {
     if (table.columns != options.columns)
         evidence_.messages.push_back(
             {Trouble::unreadable, "columns-unknown", "the table has other columns than were asked for", ""});
-    auto apps = read_app_table(app_text_);
+    auto apps = read_app_table(app_.text);
     evidence_.apps = std::move(apps.apps);
     evidence_.app_problems = std::move(apps.problems);
     // None was started beside the stuck one, or ours is stuck itself: no answer within its time either way.
     if (!evidence_.stuck.empty() && !evidence_.gpu_query.exit_status) evidence_.gpu_query.timed_out = true;
+}
+
+// The optional query and the list: what was printed counts, also where the query did not end well.
+void SurveyReader::finish_optional() {
+    if (fields_) {
+        std::vector<std::string> columns{"index", "uuid", "pci.bus_id"};
+        columns.insert(columns.end(), fields_->begin(), fields_->end());
+        auto table = add_optional_table(opt_.text, columns, evidence_.gpus);
+        evidence_.optional_problems = std::move(table.problems);
+        // Where it had no end it is not known whether this nvidia-smi knows them.
+        if (!evidence_.optional_query.timed_out) evidence_.optional_fields = std::move(*fields_);
+    }
+    auto list = read_gpu_list(list_.text);
+    evidence_.list_problems = std::move(list.problems);
+    const auto status = evidence_.list_query.exit_status;
+    // Half a list would say of the others that it does not know them.
+    if (status && (*status == 0 || !list.gpus.empty())) evidence_.listed = std::move(list.gpus);
+    if (!done_.contains("queries")) return;
+    for (auto* result : {&evidence_.optional_query, &evidence_.list_query})
+        if (!result->exit_status && !result->timed_out && !result->missing) result->skipped = true;
 }
 
 void SurveyReader::finish_processes() {
@@ -38,8 +60,9 @@ void SurveyReader::finish_processes() {
         if (process.uid)
             if (const auto name = users_.find(*process.uid); name != users_.end())
                 process.user = name->second;
-        process.maps_readable = done_.contains("maps") && !unreadable_.contains(pid);
-        process.fds_readable = process.maps_readable && done_.contains("files");
+        const bool readable = done_.contains("maps") && !unreadable_.contains(pid);
+        process.maps_readable = readable && !process.wedged;
+        process.fds_readable = readable && done_.contains("files");
         if (evidence_.clock_ticks && uptime_) {
             const auto began = process.key.start / *evidence_.clock_ticks;
             process.age_s = *uptime_ > began ? *uptime_ - began : 0;
@@ -67,6 +90,7 @@ void SurveyReader::finish_sight() {
 
 Evidence SurveyReader::finish() {
     finish_queries();
+    finish_optional();
     finish_processes();
     finish_ancestors();
     finish_sight();

@@ -16,6 +16,13 @@ namespace cleanslate::agentless {
 // What the survey reads, in its order; each is confirmed by a `done` record.
 inline constexpr std::string_view survey_stages[] = {"queries", "files", "maps", "argv", "driver", "exe"};
 
+// What the script prints at most: more is no survey.
+inline constexpr std::size_t most_optional_lines = 4096;
+inline constexpr std::size_t most_fields = 128;
+inline constexpr std::size_t most_pci_gpus = 1024;
+inline constexpr std::size_t most_mig_caps = 4096;
+inline constexpr std::size_t most_stuck_reads = 4096;
+
 // One survey: take() each record in order, then finish() once.
 class SurveyReader {
   public:
@@ -32,14 +39,31 @@ class SurveyReader {
     };
     static const std::vector<Rule>& rules();
 
+    // The script itself and nvidia-smi: survey_reader.cpp
     bool meta(const Record& record);
+    bool stuck(const Record& record);
+    bool tool(const Record& record);
+    bool took(const Record& record);
+    bool fields(const Record& record);
+    bool unknown_field(const Record& record);
+    bool gpu(const Record& record) { return add_line(gpu_, record); }
+    bool app(const Record& record) { return add_line(app_, record); }
+    bool opt(const Record& record) { return opt_.lines < most_optional_lines && add_line(opt_, record); }
+    bool list(const Record& record) { return list_.lines < most_optional_lines && add_line(list_, record); }
+    bool done(const Record& record);
+    bool limit(const Record& record);
+    bool cut(const Record&) { return cut_ = true; }
+    bool reading(const Record& record);
+    // The kernel's side: survey_reader_devices.cpp
     bool nodes(const Record&) { return evidence_.device_minors.emplace(), true; }
     bool node(const Record& record);
     bool drivers(const Record&) { return evidence_.driver_gpus.emplace(), true; }
-    bool stuck(const Record& record);
-    bool tool(const Record& record);
-    bool gpu(const Record& record) { return add_line(gpu_text_, record); }
-    bool app(const Record& record) { return add_line(app_text_, record); }
+    bool driver(const Record& record);
+    bool info(const Record& record);
+    bool pci(const Record&);
+    bool pcigpu(const Record& record);
+    bool cap(const Record& record);
+    // Processes: survey_reader_processes.cpp
     bool proc(const Record& record);
     bool cgroup(const Record& record);
     bool exe(const Record& record);
@@ -50,17 +74,19 @@ class SurveyReader {
     bool blind(const Record& record);
     bool argv(const Record& record);
     bool exefile(const Record& record);
-    bool driver(const Record& record);
-    bool info(const Record& record);
     bool user(const Record& record);
-    bool done(const Record& record);
-    bool limit(const Record& record);
-    bool cut(const Record&) { return cut_ = true; }
-    bool reading(const Record& record);
+    bool wedged(const Record& record);
 
-    bool add_line(std::string& text, const Record& record);
+    // What a query printed.
+    struct Lines {
+        std::string text;
+        std::size_t lines = 0;
+    };
+    static bool add_line(Lines& lines, const Record& record);
+    ToolResult* tool_of(std::string_view name);
     Process* process_of(const Record& record);
     void finish_queries();
+    void finish_optional();
     void finish_processes();
     void finish_ancestors();
     void finish_sight();
@@ -71,7 +97,8 @@ class SurveyReader {
     std::set<Pid> unreadable_;
     std::map<std::uint32_t, std::string> users_;
     std::set<std::string_view> done_;
-    std::string gpu_text_, app_text_;
+    Lines gpu_, app_, opt_, list_;
+    std::optional<std::vector<std::string>> fields_;
     std::string driver_;                   // whose `info` records follow
     std::optional<std::uint64_t> uptime_;  // whole seconds
     std::optional<Pid> shell_;

@@ -1,11 +1,11 @@
 # Part of the survey: everything about processes and their files. POSIX sh and awk; docs/remote-protocol.md has the
 # grammar of what it prints.
 # shellcheck shell=sh
-# shellcheck disable=SC2154 # all_processes: from the survey's first lines
+# shellcheck disable=SC2154 # all_processes: from the survey's first lines; lookups: lookups.sh; mig: look
 
 # Everything else in one awk: it joins processes with their files and escapes each value.
 join() {
-  awk -v all="$all_processes" -v shell="$$" '
+  awk -v all="$all_processes" -v shell="$$" -v mig="$mig" "$lookups"'
   function esc(s,   out) {
     if (s == "") return "-"
     if (s == "-") return "%2d"
@@ -20,13 +20,17 @@ join() {
   function flush() { fflush() }
   function done(stage) { print "done " stage; flush() }
 
-  # /proc/PID/stat up to its field 22, the start time, into stat[]; false where there is no such process.
-  function load(p,   file, line, text, f, i, n) {
-    if (p in stat) return stat[p] != ""
+  function stat_of(p,   file, line, text) {
     file = "/proc/" p "/stat"
     text = ""
     while ((getline line < file) > 0) text = text (text == "" ? "" : "\n") line
     close(file)
+    return text
+  }
+  # /proc/PID/stat up to its field 22, the start time, into stat[]; false where there is no such process.
+  function load(p,   text, f, i, n) {
+    if (p in stat) return stat[p] != ""
+    text = stat_of(p)
     stat[p] = ""
     if (!match(text, /\)[^)]*$/)) return 0
     n = split(substr(text, RSTART + 2), f, " ")
@@ -42,6 +46,7 @@ join() {
       threads = threads " /proc/" p "/task/*/fd"
     }
     start[p] = f[20]
+    if (f[1] == "D" && !kernel[p]) asleep[p] = 1
     return 1
   }
   function uid_of(p,   file, line, f, uid) {
@@ -79,12 +84,19 @@ join() {
       p = parent[p]
     }
   }
-  # A device file by the path of a link or mapping, as an element of a list: its minor, or c for the others.
-  function add(list, path,   n) {
+  # A device file by the path of a link or mapping, as elements of a list: its minor, or c for the others, and beside
+  # that capN for what lets a process use a MIG instance. In a namespace of their own users can make any number of names.
+  function add(list, path) {
     sub(/ \(deleted\)$/, "", path)
     sub(/^.*\/dev\/nvidia/, "/dev/nvidia", path)
-    n = "c"
-    if (path ~ /^\/dev\/nvidia[0-9]+$/ && length(path) < 20) n = substr(path, 12) + 0
+    if (length(list) < 8000) {
+      if (path ~ /^\/dev\/nvidia[0-9]+$/ && length(path) < 18) return element(list, substr(path, 12) + 0)
+      if (path ~ /^\/dev\/nvidia-caps\/nvidia-cap[0-9]+$/ && length(path) < 34)
+        list = element(list, "cap" (substr(path, 28) + 0))
+    }
+    return element(list, "c")
+  }
+  function element(list, n) {
     if (index("," list ",", "," n ",")) return list
     return list (list == "" ? "" : ",") n
   }
@@ -94,6 +106,7 @@ join() {
       if (part[7] != "") open[part[3]] = add(open[part[3]], target)
       else if (target == "" && part[5] != part[3]) thread[part[3]] = "/task/" part[5]
     }
+    else if (part[4] == "fd" && target ~ /^\/proc\/[0-9]/ && target !~ /\/dev\/nvidia/) suspect(part[3], target)
     else if (part[4] == "fd" && part[5] != "") open[part[3]] = add(open[part[3]], target)
     else if (part[4] == "fd") {
       list[++listed] = part[3]
@@ -113,7 +126,11 @@ join() {
   # All links of all processes, 2000 processes a find. The targets are hostile text: records end in NUL, tr swaps that
   # with newline, so a target cannot make a line. Behind a chroot a device file has another path: there it must be a
   # device, since anybody may call a file so and have others open it.
-  function look_find(   cmd, line, ok, at) {
+  function look_find(   cmd, line, ok, at, p, n, some) {
+    n = 0
+    some = ""
+    for (p in asleep) if (n++ < 1000) some = some " /proc/" p "/fd"
+    if (some != "") some = "; find" some " -maxdepth 1 -lname \"/proc/[0-9]*/[cems]*\" -printf \"%p %l\\0\" 2>/dev/null </dev/null"
     cmd = "look() { find /proc/self \"$@\" -maxdepth 1 \\( -path /proc/self -printf \"ok\\0\" -prune " \
       "-o -path \"*/fd\" \\( -readable -printf \"%p\\0\" -o -printf \"%p -\\0\" \\) " \
       "-o -path \"*/fd/*\" \\( -lname \"/dev/nvidia*\" -o -lname \"*/dev/nvidia*\" -xtype c \\) " \
@@ -121,7 +138,7 @@ join() {
       "-o ! -path \"*/fd/*\" -printf \"%p %l\\0\" \\); }; " \
       "n=0 some=; for p in /proc/[0-9]*; do some=\"$some $p/fd $p/exe $p/ns/mnt\" n=$((n + 1)); " \
       "[ $n -lt 2000 ] || { look $some; n=0 some=; }; done 2>/dev/null </dev/null; " \
-      "look $some" threads " 2>/dev/null </dev/null"
+      "look $some" threads " 2>/dev/null </dev/null" some
     cmd = "{ " cmd "; } | tr \"\\n\\000\" \"\\001\\n\""
     while ((cmd | getline line) > 0) {
       if (line == "ok") { ok = 1; continue }
@@ -155,6 +172,7 @@ join() {
       if (n == 1 && line ~ ("/proc/" p "/ns/mnt$")) mount[p] = target
       else if (n == 2 && line ~ ("/proc/" p "/task/" p "/exe$")) exe[p] = target
       else if (n == 3 && line != "" && line != "/proc/" p "/fd:") delete exe[p]
+      else if ((p in asleep) && target ~ /^\/proc\//) suspect(p, target)
       else if (target ~ /^\/dev\/nvidia/ && line ~ / [0-9]+$/) open[p] = add(open[p], target)
     }
     close(cmd)
@@ -165,13 +183,17 @@ join() {
     for (i = 1; i <= listed; i++) {
       p = list[i]
       file = "/proc/" p thread[p] "/maps"
-      while ((got = (getline line < file)) > 0)
+      got = -1
+      while (!(p in wedged) && (got = (getline line < file)) > 0)
         if (index(line, "/dev/nvidia") && line ~ /^[^ ]+ [^ ]+ [^ ]+ [^ ]+ [0-9]+ +\/dev\/nvidia/)
           mapped[p] = add(mapped[p], substr(line, index(line, "/dev/nvidia")))
       close(file)
       if (p in mapped) { pick(p); print "mapped " p " " mapped[p] }
       if (p in headless && thread[p] == "") unlisted[p] = 1
-      if ((got < 0 || p in unlisted) && load(p) && !kernel[p] && lives(p)) { blind++; unread[p] = 1 }
+      if ((got < 0 || p in unlisted) && load(p) && !kernel[p] && lives(p)) {
+        blind++
+        if (!(p in wedged) || (p in unlisted)) unread[p] = 1
+      }
     }
     for (i = 1; i <= count; i++) if (order[i] in unread) print "unreadable " order[i]
     print "blind " (blind + 0)
@@ -186,14 +208,19 @@ join() {
   # stands the environment of that cat itself, which holds the nonce and which no other user can read. Two of these
   # blocks come first: they tell how many lines a block has (size) and how many are before the nonce (ahead). The
   # first line of a block may be stuck to a command line that has no NUL at its end.
-  function look_argv(from, to,   cmd, line, i, n, ahead, size, skip, mark, top, text, at, hold) {
+  function look_argv(from, to,   cmd, line, i, n, ahead, size, skip, mark, top, text, at, hold, whose, last) {
     mark = "CLEANSLATE_NONCE=" ENVIRON["CLEANSLATE_NONCE"]
     cmd = "cd /proc; cat self/environ self/environ"
-    for (i = from; i <= to; i++) cmd = cmd " " order[i] "/cmdline self/environ"
+    last = 0
+    for (i = from; i <= to; i++)
+      if (!(order[i] in wedged)) {
+        whose[++last] = order[i]
+        cmd = cmd " " order[i] "/cmdline self/environ"
+      }
     cmd = cmd " 2>/dev/null </dev/null | tr \"\\n\\000\" \"\\001\\n\""
     ahead = -1
     n = size = skip = 0
-    i = from
+    i = 1
     text = ""
     while ((cmd | getline line) > 0) {
       if (skip > 0) { skip--; continue }
@@ -210,14 +237,14 @@ join() {
       else {
         if (ahead) line = hold[n % ahead]
         text = text substr(line, 1, length(line) - length(top))
-        argv(order[i++], text)
+        argv(whose[i++], text)
         text = ""
       }
       n = 0
       skip = size - ahead - 1
     }
     close(cmd)
-    return i > to
+    return i > last
   }
   # text: arguments with a newline behind each, \001 for a newline in one.
   function argv(p, text,   i, n, part, out, cut) {
@@ -234,62 +261,20 @@ join() {
     if (spent < 4000000) print "argv " p " " out (cut ? " cut" : "")
     else if (!limited++) print "limit argv"
   }
-  # Who owns the executables and may write them: the magic link leads to the file whatever its path says.
-  function look_exe(from, to,   cmd, i, line, f, part) {
-    cmd = "exec ls -lnLd"
-    for (i = from; i <= to; i++) if (order[i] in exe) cmd = cmd " /proc/" order[i] "/exe"
-    if (cmd !~ /exe$/) return
-    cmd = cmd " 2>/dev/null </dev/null"
-    while ((cmd | getline line) > 0) {
-      if (!match(line, /\/proc\/[0-9]+\/exe$/)) continue
-      split(substr(line, RSTART), part, "/")
-      split(line, f, / +/)
-      if (f[3] ~ /^[0-9]+$/) print "exefile " part[3] " " f[3] " " esc(f[1])
-    }
-    close(cmd)
-  }
-  function look_driver(   i, n, file, name, line) {
-    n = split(ENVIRON["CLEANSLATE_INFO"], file, "\n")
-    for (i = 1; i <= n; i++) {
-      if (file[i] == "") continue
-      name = file[i]
-      sub(/\/information$/, "", name)
-      sub(/.*\//, "", name)
-      print "driver " esc(name)
-      while ((getline line < file[i]) > 0)
-        if (line ~ /^(GPU UUID|Device Minor|Bus Location|NVRM version):/) print "info " esc(substr(line, 1, 400))
-      close(file[i])
-    }
-  }
-  function look_names(   line, f, cmd, uid) {
-    while ((getline line < "/etc/passwd") > 0) name(line)
-    close("/etc/passwd")
-    cmd = ""
-    for (uid in uids) cmd = cmd " " uid
-    if (cmd == "" || length(cmd) > 60000) return
-    cmd = "command -v timeout && exec timeout 3 getent passwd" cmd " 2>/dev/null </dev/null"
-    while ((cmd | getline line) > 0) name(line)
-    close(cmd)
-  }
-  function name(line,   f) {
-    if (split(line, f, ":") < 3 || !(f[3] in uids)) return
-    print "user " f[3] " " esc(substr(f[1], 1, 256))
-    delete uids[f[3]]
-  }
-
   BEGIN { for (i = 1; i < 256; i++) hex[sprintf("%c", i)] = sprintf("%%%02x", i) }
   /^record / {
     print substr($0, 8)
     if ($2 == "stuck") wanted[$3] = 1
   }
-  /^gpu / || /^app / {
-    print $1 " " esc(substr($0, 5, 2000))
+  /^(gpu|app|opt|list) / {
+    print $1 " " esc(substr($0, length($1) + 2, 2000))
     if ($1 == "app" && match($0, /^app [0-9]+,/) && RLENGTH < 15) wanted[substr($0, 5, RLENGTH - 5)] = 1
   }
   END {
     flush()
     look_who()
     if (!look_find()) look_ls()
+    look_wedged()
     wanted[1] = wanted[shell] = 1
     for (p in wanted) pick(p + 0)
     for (p in open) pick(p)

@@ -1,10 +1,12 @@
-# One look at a host. Goes to the standard input of `/bin/sh -s` behind process.sh and join.sh; POSIX sh, writes
-# nothing to disk. docs/remote-protocol.md has the grammar of what it prints and the reasons for its shape.
+# One look at a host. Goes to the standard input of `/bin/sh -s` behind process.sh, queries.sh, learn.sh, lookups.sh and
+# join.sh; POSIX sh, writes nothing to disk. docs/remote-protocol.md has the grammar of what it prints and the reasons
+# for its shape.
 # shellcheck shell=sh
 #
 # In front stand: nonce (hex), budget (s, of nvidia-smi), slack (s, of all else), all_processes (0 or 1), gpu_columns,
-# app_columns.
-# shellcheck disable=SC2154
+# app_columns, optional (0 or 1), optional_columns, older_columns (name:older,...), learn (0 or 1: which of them this
+# nvidia-smi knows).
+# shellcheck disable=SC2034,SC2154
 #
 # Who owns the channel: this shell and one cat, both of which can always be killed. Everything that may hang for good
 # (nvidia-smi, reading a wedged process's maps or command line) has a pipe that ends at that cat:
@@ -12,13 +14,6 @@
 
 has() {
   command -v "$1" >/dev/null
-}
-
-# Whole seconds since boot, into now.
-read_uptime() {
-  now=0
-  read -r now _ </proc/uptime
-  now=${now%.*}
 }
 
 # Sleeps; TERM ends it at once, with all that belongs to it: by KILL, since a child that is not yet a sleep may lose a TERM
@@ -43,122 +38,21 @@ guard() {
   done
 }
 
-# Prints an nvidia-smi that hangs in the kernel (state D): none is started beside it, since each would add one more.
-# $1: it must be that old (s). A healthy one is in D for moments, hence the second look.
-print_stuck() {
-  suspects=
-  read_uptime
-  for dir in /proc/[0-9]*; do
-    name=
-    read -r name <"$dir/comm"
-    if [ "$name" = nvidia-smi ] && read_stat "${dir#/proc/}" && [ "$stat_state" = D ] &&
-      [ $((now - ${stat_start%??})) -ge "$1" ]; then
-      suspects="$suspects ${dir#/proc/}:$stat_start"
-    fi
-  done
-  [ -n "$suspects" ] || return 1
-  sleep 1
-  found=1
-  for suspect in $suspects; do
-    if read_stat "${suspect%:*}" && [ "$stat_state:$stat_start" = "D:${suspect#*:}" ]; then
-      echo "$nonce stuck ${suspect%:*}"
-      found=0
-    fi
-  done
-  return "$found"
-}
-
-# ask NAME ARGUMENT...: one nvidia-smi query in what is left of the budget, then how it ended.
-ask() {
-  tool=$1
-  shift
-  read_uptime
-  left=$((until_second - now))
-  [ "$left" -ge 1 ] || left=1
-  echo "$nonce section $tool"
-  if [ -n "$timeout" ]; then
-    timeout -k 1 "$left" nvidia-smi "$@" 2>&1 </dev/null &
-  else
-    nvidia-smi "$@" 2>&1 </dev/null &
-  fi
-  child=$!
-  while :; do
-    wait "$child"
-    status=$?
-    if [ "$alarms" -ge 3 ] || ! kill -s 0 "$child"; then break; fi
-  done
-  child=
-  read_uptime
-  echo
-  if [ "$alarms" -ge 1 ] || { [ "$status" -ge 124 ] && [ "$now" -ge "$until_second" ]; }; then
-    echo "$nonce tool $tool timeout"
-    return 1
-  fi
-  echo "$nonce tool $tool $status"
-}
-
-# Budget over: TERM, a second later KILL, then it is left to itself.
-on_alarm() {
-  alarms=$((alarms + 1))
-  [ -n "$child" ] || return 0
-  case $alarms in
-    1) kill -s TERM "$child" ;;
-    2) kill -s KILL "$child" ;;
-  esac
-}
-
-# The driver's side. What nvidia-smi prints goes out as it is; all else has the nonce in front.
-queries() {
-  old=$budget
-  [ "$old" -le 30 ] || old=30
-  if print_stuck "$((old - 1))"; then
-    echo "$nonce done queries"
-    return
-  fi
-  if ! has nvidia-smi; then
-    echo "$nonce tool gpu missing"
-    echo "$nonce done queries"
-    return
-  fi
-  # GNU's ends nvidia-smi with all its children. busybox's leaves a process of its own behind.
-  timeout=
-  timeout --version >/dev/null </dev/null && timeout=yes
-  read_uptime
-  until_second=$((now + budget))
-  child='' alarms=0
-  trap on_alarm USR1
-  read -r me _ </proc/self/stat
-  read_stat "$me"
-  guard "$me" "$stat_start" "$budget" 1 1 1 1 >/dev/null </dev/null &
-  watch=$!
-  if ! ask gpu "--query-gpu=$gpu_columns" --format=csv,noheader ||
-    ! ask app "--query-compute-apps=$app_columns" --format=csv,noheader; then
-    print_stuck 0
-  fi
-  kill "$watch"
-  wait "$watch"
-  echo "$nonce done queries"
-}
-
-# Marks each line with where it came from, and ends at the last record even where a stuck child keeps the pipe open:
-# nothing that comes later can be taken for anything else.
-tag() {
-  section=gpu count=0
-  while IFS= read -r line && [ "$count" -lt 4096 ]; do
-    count=$((count + 1))
-    case $line in
-      "$nonce section "*) section=${line##* } ;;
-      "$nonce "*)
-        echo "record ${line#"$nonce "}"
-        [ "$line" != "$nonce done queries" ] || return 0
-        ;;
-      ?*) printf '%s\n' "$section $line" ;;
-    esac
-  done
-}
-
-# All that this survey has started, into kin.
+# All that this survey has started, into kin. The kernel's own list of children is not always there.
 find_kin() {
+  kin=
+  older=$$
+  while [ -n "$older" ] && [ -e "/proc/$$/task/$$/children" ]; do
+    younger=
+    for one in $older; do
+      read -r children <"/proc/$one/task/$one/children"
+      younger="$younger$children"
+      children=
+    done
+    kin="$kin $younger"
+    older=${younger% }
+  done
+  [ -z "$kin" ] || return 0
   set -- /proc/[0-9]*
   kin=" $$ "
   for _ in 1 2 3; do
@@ -170,23 +64,64 @@ find_kin() {
       case $kin in *" $stat_parent "*) kin="$kin$one " ;; esac
     done
   done
+  kin=${kin#" $$ "}
 }
 
-# After a cut: which files of which processes a child of this survey is stuck in, as its own descriptors tell. Then the
-# children end; one that the kernel does not let go ends when it does.
+# After a cut: which files of which processes a child of this survey is stuck in, as its own descriptors tell: those
+# that it still has open a second later. Then the children end; one that the kernel does not let go ends when it does.
 end_kin() {
-  for one in $kin; do
-    [ "$one" != "$$" ] || continue
-    # shellcheck disable=SC2012,SC2217
-    ls -l "/proc/$one/fd" </dev/null | while IFS= read -r line; do
-      file=${line##* -> /proc/}
-      case $file in
-        *[!0-9a-z/]* | */*/*) ;;
-        [0-9]*/maps | [0-9]*/cmdline | [0-9]*/cgroup | [0-9]*/stat | [0-9]*/status) echo "reading ${file%/*} ${file#*/}" ;;
+  folders=/proc/$$/fd  # ls names the folders where there are several
+  for one in $kin; do folders="$folders /proc/$one/fd"; done
+  # shellcheck disable=SC2012,SC2086,SC2217
+  {
+    ls -l $folders </dev/null
+    echo again
+    sleep 1 </dev/null
+    ls -l $folders </dev/null
+  } | {
+    before=' ' look=first
+    while IFS= read -r line; do
+      case $line in
+        again) look=second ;;
+        /proc/*:) folder=$line ;;
+        *" -> /proc/"*)
+          file=${line##* -> /proc/}
+          case $file in [0-9]*/task/[0-9]*/[a-z]*) file=${file%%/*}/${file##*/} ;; esac
+          case $file in
+            *[!0-9a-z/]* | */*/*) ;;
+            [0-9]*/maps | [0-9]*/cmdline | [0-9]*/cgroup | [0-9]*/stat | [0-9]*/status)
+              case $look$before in
+                first*) before="$before$folder$file " ;;
+                *" $folder$file "*) echo "reading ${file%/*} ${file#*/}" ;;
+              esac
+              ;;
+          esac
+          ;;
       esac
     done
-    kill -s KILL "$one"
+  }
+  for one in $kin; do kill -s KILL "$one"; done
+}
+
+# GPUs as the kernel sees them on PCI, whoever drives them; no virtual functions. Where `cd -P` leads is the driver: no
+# fork.
+print_pci() {
+  [ -r /sys/bus/pci/devices ] || return 0
+  echo "pci"
+  found=0
+  for dir in /sys/bus/pci/devices/*; do
+    class='' vendor='' bound=-
+    read -r class <"$dir/class"
+    case $class in 0x0300?? | 0x0302??) ;; *) continue ;; esac
+    read -r vendor <"$dir/vendor"
+    if [ "$vendor" != 0x10de ] || [ -e "$dir/physfn" ]; then continue; fi
+    if cd -P "$dir/driver"; then bound=${PWD##*/}; fi
+    case $bound in *[!A-Za-z0-9_.-]* | "") bound=other ;; esac
+    echo "pcigpu ${dir##*/} $bound"
+    found=$((found + 1))
+    [ "$found" -lt 1024 ] || break
   done
+  cd /
 }
 
 print_meta() {
@@ -214,6 +149,7 @@ print_meta() {
     case ${node#/dev/nvidia} in *[!0-9]* | ?????*) ;; *) echo "node ${node#/dev/nvidia}" ;; esac
   done
   [ ! -d /proc/driver/nvidia/gpus ] || echo "drivers"
+  print_pci
 }
 
 end_nap() {
@@ -227,9 +163,14 @@ look() {
 $file"
   done
   export CLEANSLATE_NONCE CLEANSLATE_INFO
+  mig=0
+  for dir in /proc/driver/nvidia/capabilities/gpu*/mig/gi*; do [ ! -d "$dir" ] || mig=1; done
+  read_uptime
+  until_cs=$((cs + budget * 100))
+  step=first asked=$optional_columns tries=0 slowest=0
   # What is waited for is the nap: it ends with the time, or when all is read. Never the pipeline: that ends with the
   # last of its parts, and one may hang.
-  nap $((budget + slack)) >/dev/null </dev/null &
+  nap $((budget + slack - 1)) >/dev/null </dev/null &
   watch=$!
   read_stat "$watch"
   watch_start=$stat_start

@@ -1,0 +1,146 @@
+# Part of the survey: what is asked of nvidia-smi, and with how much patience. POSIX sh; docs/remote-protocol.md has the
+# grammar of what it prints and the reasons for its shape.
+# shellcheck shell=sh
+# shellcheck disable=SC2154 # nonce, budget, gpu_columns, ...: from the survey's first lines; until_cs: from look
+
+# Since boot: whole seconds into now, hundredths into cs. Take differences of cs only: mksh counts in 32 bits. No fork.
+read_uptime() {
+  now=0
+  read -r now _ </proc/uptime
+  fraction=${now#*.}
+  now=${now%.*}
+  case $fraction in [0-9][0-9]) ;; *) fraction=00 ;; esac
+  cs=$((now * 100 + 1$fraction - 100))
+}
+
+# Prints an nvidia-smi that hangs in the kernel (state D): none is started beside it, since each would add one more.
+# $1: it must be that old (s). A healthy one is in D for moments, hence the second look.
+print_stuck() {
+  suspects=
+  read_uptime
+  for dir in /proc/[0-9]*; do
+    name=
+    read -r name <"$dir/comm"
+    if [ "$name" = nvidia-smi ] && read_stat "${dir#/proc/}" && [ "$stat_state" = D ] &&
+      [ $((now - ${stat_start%??})) -ge "$1" ]; then
+      suspects="$suspects ${dir#/proc/}:$stat_start"
+    fi
+  done
+  [ -n "$suspects" ] || return 1
+  sleep 1
+  found=1
+  for suspect in $suspects; do
+    if read_stat "${suspect%:*}" && [ "$stat_state:$stat_start" = "D:${suspect#*:}" ]; then
+      echo "$nonce stuck ${suspect%:*}"
+      found=0
+    fi
+  done
+  return "$found"
+}
+
+# Budget over: TERM, a second later KILL, then it is left to itself.
+on_alarm() {
+  alarms=$((alarms + 1))
+  [ -n "$child" ] || return 0
+  case $alarms in
+    1) kill -s TERM "$child" ;;
+    2) kill -s KILL "$child" ;;
+  esac
+}
+
+# begin_asking SECONDS: what comes until end_asking has so much time together.
+begin_asking() {
+  # GNU's ends nvidia-smi with all its children. busybox's leaves a process of its own behind.
+  timeout=
+  timeout --version >/dev/null </dev/null && timeout=yes
+  child='' alarms=0
+  trap on_alarm USR1
+  read -r me _ </proc/self/stat
+  read_stat "$me"
+  guard "$me" "$stat_start" "$1" 1 1 1 1 >/dev/null </dev/null &
+  watch=$!
+}
+
+end_asking() {
+  kill "$watch"
+  wait "$watch"
+  echo "$nonce done queries"
+}
+
+# ask NAME ARGUMENT...: one nvidia-smi query in what is left of the budget, then how long it took and how it ended.
+ask() {
+  tool=$1
+  shift
+  read_uptime
+  asked_at=$cs
+  left=$(((until_cs - cs + 99) / 100))
+  [ "$left" -ge 1 ] || left=1
+  echo "$nonce section $tool"
+  if [ -n "$timeout" ]; then
+    timeout -k 1 "$left" nvidia-smi "$@" 2>&1 </dev/null &
+  else
+    nvidia-smi "$@" 2>&1 </dev/null &
+  fi
+  child=$!
+  while :; do
+    wait "$child"
+    status=$?
+    if [ "$alarms" -ge 3 ] || ! kill -s 0 "$child"; then break; fi
+  done
+  child=
+  read_uptime
+  took=$((cs - asked_at))
+  [ "$took" -le "$slowest" ] || slowest=$took
+  echo
+  echo "$nonce took $tool $took"
+  if [ "$alarms" -ge 1 ] || { [ "$status" -ge 124 ] && [ $((cs - until_cs)) -ge 0 ]; }; then
+    echo "$nonce tool $tool timeout"
+    return 1
+  fi
+  echo "$nonce tool $tool $status"
+}
+
+# Whether there is time for an optional question: a third of the budget, and twice what the slowest one took. One that
+# runs out of time on a slow driver would look like a driver that hangs.
+can_spare() {
+  read_uptime
+  left=$((until_cs - cs))
+  [ $((left * 3)) -ge $((budget * 100)) ] && [ "$left" -ge $((slowest * 2)) ]
+}
+
+ask_optional_columns() {
+  ask opt "--query-gpu=index,uuid,pci.bus_id,$1" --format=csv,noheader
+}
+
+# Nothing of this is needed for a verdict. False where nvidia-smi did not end in time.
+ask_optional() {
+  if [ -z "$optional_columns" ] || ! can_spare; then
+    echo "$nonce tool opt skipped"
+  elif ! ask_optional_columns "$optional_columns"; then
+    echo "$nonce tool list skipped"
+    return 1
+  fi
+  if can_spare; then ask list -L; else echo "$nonce tool list skipped"; fi
+}
+
+# The driver's side. What nvidia-smi prints goes out as it is; all else has the nonce in front.
+queries() {
+  old=$budget
+  [ "$old" -le 30 ] || old=30
+  if print_stuck "$((old - 1))"; then
+    echo "$nonce done queries"
+    return
+  fi
+  if ! has nvidia-smi; then
+    echo "$nonce tool gpu missing"
+    echo "$nonce done queries"
+    return
+  fi
+  begin_asking "$budget"
+  if ! ask gpu "--query-gpu=$gpu_columns" --format=csv,noheader ||
+    ! ask app "--query-compute-apps=$app_columns" --format=csv,noheader ||
+    { [ "$optional" = 1 ] && ! ask_optional; }; then
+    print_stuck 0
+  fi
+  end_asking
+}
