@@ -6,6 +6,7 @@
 #include <set>
 
 #include "agentless/holder.hpp"
+#include "agentless/mig.hpp"
 #include "agentless/nvidia_smi_cells.hpp"
 
 namespace cleanslate::agentless {
@@ -20,15 +21,18 @@ Holder holder_of(const Witness& seen, const Evidence& evidence, const Expectatio
     holder.used = seen.app->used;
     holder.ghost = seen.ghost;
     holder.foreign_pid = seen.foreign;
+    holder.without_device = seen.without_device;
     return holder;
 }
 
-// The slot that a compute-apps uuid means; where it is not one of theirs, the only slot whose uuid is not
-// known.
-std::optional<std::size_t> slot_of(const std::string& uuid, const std::vector<Slot>& slots) {
+// The slot that a compute-apps uuid means, be it a MIG instance's; where it is not one of theirs, the only
+// slot whose uuid is not known.
+std::optional<std::size_t> slot_of(const std::string& uuid, const std::vector<Slot>& slots,
+                                   const Evidence& evidence) {
     std::vector<std::size_t> nameless;
+    const auto gpu = gpu_of_instance(uuid, evidence);
     for (std::size_t i = 0; i < slots.size(); ++i) {
-        if (!uuid.empty() && slots[i].uuid == uuid) return i;
+        if (!uuid.empty() && (slots[i].uuid == uuid || slots[i].uuid == gpu)) return i;
         if (slots[i].uuid.empty()) nameless.push_back(i);
     }
     if (nameless.size() == 1) return nameless.front();
@@ -39,7 +43,7 @@ std::optional<std::size_t> slot_of(const std::string& uuid, const std::vector<Sl
 void add_holder(std::vector<Holder>& holders, Holder holder) {
     const auto same = std::ranges::find_if(holders, [&](const Holder& there) {
         return there.key == holder.key && there.ghost == holder.ghost &&
-               there.foreign_pid == holder.foreign_pid;
+               there.foreign_pid == holder.foreign_pid && there.without_device == holder.without_device;
     });
     if (same == holders.end()) {
         holders.push_back(std::move(holder));
@@ -79,10 +83,12 @@ Witness witness(const ComputeApp& app, const Evidence& evidence) {
         const bool zombie = p.state == 'Z' || p.state == 'X';
         const bool readable = p.fds_readable && p.maps_readable;
         const bool named_dead = lowered(app.name) == "[not found]";
-        const bool elsewhere = !p.opens_device() && (readable || named_dead);
-        if (zombie || !elsewhere) return seen;
-        // This pid is another process: the listed one is dead and its pid was taken again, or lives in
-        // another namespace.
+        if (zombie || p.opens_device() || !(readable || named_dead)) return seen;
+        // A pid of another namespace says nothing of the process that has it here, and one that the driver
+        // did not find is dead and was taken again. Else it may be either, or the device file has another
+        // name there: it lives, and that is all that was seen.
+        seen.without_device = !evidence.proc_hides_others && !named_dead;
+        if (seen.without_device) return seen;
         seen.process = nullptr;
     }
     seen.foreign = evidence.proc_hides_others;
@@ -113,7 +119,7 @@ Attribution attribute(const Evidence& evidence, const Expectations& expectations
     for (const auto& app : evidence.apps) {
         const auto seen = witness(app, evidence);
         if (seen.process != nullptr) holding.insert(seen.process->key.pid);
-        const auto slot = slot_of(app.uuid, slots);
+        const auto slot = slot_of(app.uuid, slots, evidence);
         if (!slot)
             findings.add(
                 finding("holder-not-placed",

@@ -18,6 +18,7 @@ struct Witness {
     const Process* process = nullptr;  // the living process that it is; null for a ghost or a foreign pid
     bool ghost = false;                // listed, and no longer lives (or its pid is another process's by now)
     bool foreign = false;              // not a pid of this /proc: never a target
+    bool without_device = false;       // it lives, and has no device file open under a name known here
     bool dead() const {
         return ghost || (process != nullptr && (process->state == 'Z' || process->state == 'X'));
     }

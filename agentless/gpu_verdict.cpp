@@ -6,7 +6,11 @@
 
 #include "agentless/findings.hpp"
 #include "agentless/limits.hpp"
+#include "agentless/mig.hpp"
+#include "agentless/nvidia_smi.hpp"
 #include "agentless/nvidia_smi_cells.hpp"
+#include "agentless/vgpu_name.hpp"
+#include "agentless/witnesses.hpp"
 #include "base/text.hpp"
 
 namespace cleanslate::agentless {
@@ -34,7 +38,22 @@ void find_missing_memory(const GpuRow& row, Findings& findings) {
         findings.add(finding("memory-unreadable", "the used memory is not a plain number"));
 }
 
-void find_unknowns(const Slot& slot, const Expectations& expectations, Findings& findings) {
+// The memory is the system's own and is not shown. The operator has said that this is so here, and everybody
+// who could hold it was looked at. A cell of the core query that shows anything else is not excused.
+bool is_unified(const Slot& slot, const Evidence& evidence, const Expectations& expectations) {
+    if (!expectations.unified_memory || expectations.parse_only) return false;
+    if (slot.row == nullptr || slot.row->used) return false;
+    const auto columns = split(core_columns, ',');
+    const auto column = std::ranges::find(columns, "memory.used") - columns.begin();
+    const auto& cells = slot.row->cells;
+    if (cells.size() != columns.size() ||
+        read_cell(cells[static_cast<std::size_t>(column)]).kind != CellKind::not_supported)
+        return false;
+    return evidence.root && evidence.holders_visible && !evidence.proc_hides_others &&
+           evidence.app_query.exit_status == 0;
+}
+
+void find_unknowns(const Slot& slot, bool unified, const Expectations& expectations, Findings& findings) {
     if (slot.row == nullptr) {
         findings.add(finding("no-row", "nvidia-smi printed no row for this GPU"));
         return;
@@ -59,58 +78,35 @@ void find_unknowns(const Slot& slot, const Expectations& expectations, Findings&
         findings.add(finding("row-fused", "the row was fused to other output, and its index only inferred"));
     if (!row.index && !explained)
         findings.add(finding("index-unreadable", "the row's index is not a plain number"));
-    if (!row.used && !explained) find_missing_memory(row, findings);
+    if (!row.used && !explained && !unified) find_missing_memory(row, findings);
 }
 
-bool alive(const Holder& holder) { return !holder.ghost && !holder.foreign_pid; }
-
-Mebibytes used_by_protected(const std::vector<Holder>& holders) {
-    Mebibytes sum;
-    for (const auto& holder : holders)
-        if (holder.is_protected && alive(holder) && holder.used) sum += *holder.used;
-    return sum;
+// What is worth knowing and changes no verdict. That health was not shown is said once for the host.
+void find_notes(const GpuRow& row, bool unified, Findings& findings) {
+    for (const auto& trouble : row.troubles)
+        if (trouble.trouble == Trouble::none && trouble.code != "health-not-shown")
+            findings.add(finding(trouble.code, Severity::note, trouble.text));
+    if (is_vgpu_name(row.name))
+        findings.add(finding("vgpu-guest", fmt::format("a virtual GPU: {}", row.name)));
+    if (unified)
+        findings.add(finding("unified-memory", "used memory is not shown: judged by processes only"));
+    if (row.repaired) findings.add(finding("row-repaired", "its index was taken out of a row fused to pids"));
 }
 
-void find_ghosts(const std::vector<Holder>& holders, const std::vector<const Holder*>& unprotected, bool over,
-                 Findings& findings) {
-    for (const auto& holder : holders)
-        if (holder.ghost)
-            findings.add(finding(
-                "ghost",
-                fmt::format("the driver lists pid {}, which no longer lives{}", holder.key.pid,
-                            holder.used ? fmt::format(", with {} MiB", holder.used->count) : std::string())));
-        else if (holder.foreign_pid)
-            findings.add(
-                finding("foreign-holder",
-                        fmt::format("the driver lists pid {}, which is not in this /proc", holder.key.pid)));
-    const auto ghosts = std::ranges::any_of(holders, &Holder::ghost);
-    const auto foreign = std::ranges::any_of(holders, &Holder::foreign_pid);
-    const bool held = std::ranges::any_of(unprotected, [](const Holder* h) { return h->state != 'Z'; });
-    if (!held && (ghosts || (over && !foreign)))
-        findings.add(finding("memory-without-holder",
-                             "memory is used, and no process that would hold it is to be seen"));
-}
-
-void find_dirt(const GpuVerdict& gpu, const Expectations& expectations, Findings& findings) {
-    const auto own = used_by_protected(gpu.holders);
-    const auto limit = expectations.max_used.value_or(default_limit);
-    const bool over = gpu.used && *gpu.used - own > limit;
-    std::vector<const Holder*> unprotected;
-    for (const auto& holder : gpu.holders) {
-        if (alive(holder) && holder.key.pid == 0)
-            findings.add(finding("holder-without-pid", "the driver lists a holder without its pid"));
-        else if (alive(holder) && !holder.is_protected)
-            unprotected.push_back(&holder);
-    }
-    if (over)
-        findings.add(
-            finding("memory-in-use",
-                    fmt::format("{} MiB used{}, the limit is {} MiB", gpu.used->count,
-                                own.count > 0 ? fmt::format(", {} MiB of it by protected holders", own.count)
-                                              : std::string(),
-                                limit.count)));
-    if (!unprotected.empty()) findings.add(finding("held", "held by " + names_of(unprotected)));
-    if (!expectations.parse_only) find_ghosts(gpu.holders, unprotected, over, findings);
+GpuVerdict describe_gpu(const Slot& slot, std::vector<Holder> holders) {
+    GpuVerdict gpu;
+    gpu.index = slot.index;
+    gpu.uuid = printable(slot.uuid);
+    gpu.bus_id = printable(slot.bus_id);
+    gpu.holders = std::move(holders);
+    if (slot.row == nullptr) return gpu;
+    gpu.name = printable(slot.row->name);
+    gpu.used = slot.row->used;
+    gpu.total = slot.row->total;
+    gpu.repaired = slot.row->repaired;
+    for (const auto& cell : slot.row->optional)
+        gpu.optional.push_back({printable(cell.column), printable(cell.cell)});
+    return gpu;
 }
 
 }  // namespace
@@ -129,28 +125,24 @@ Verdict verdict_of(Severity severity) {
     return Verdict::unknown;
 }
 
-GpuVerdict judge_gpu(const Slot& slot, std::vector<Holder> holders, const Expectations& expectations) {
-    GpuVerdict gpu;
-    gpu.index = slot.index;
-    gpu.uuid = printable(slot.uuid);
-    gpu.bus_id = printable(slot.bus_id);
-    gpu.holders = std::move(holders);
-    if (slot.row != nullptr) {
-        gpu.name = printable(slot.row->name);
-        gpu.used = slot.row->used;
-        gpu.total = slot.row->total;
-        gpu.repaired = slot.row->repaired;
-    }
+GpuVerdict judge_gpu(const Slot& slot, std::vector<Holder> holders, const Evidence& evidence,
+                     const Expectations& expectations) {
+    auto gpu = describe_gpu(slot, std::move(holders));
     const bool sick = is_sick(slot);
+    const bool unified = is_unified(slot, evidence, expectations);
+    const auto limit = limit_for(slot.uuid, evidence, expectations);
+    const bool has_limit = slot.row != nullptr && !unified;
+    if (has_limit) gpu.limit = limit.most;
+    if (!expectations.parse_only) gpu.instances = instances_of(slot, gpu.holders, evidence);
     {
         Findings findings(gpu.findings);
         if (sick)
             find_sickness(slot, findings);
         else
-            find_unknowns(slot, expectations, findings);
-        find_dirt(gpu, expectations, findings);
-        if (gpu.repaired)
-            findings.add(finding("row-repaired", "its index was taken out of a row fused to pids"));
+            find_unknowns(slot, unified, expectations, findings);
+        judge_witnesses(slot, gpu, limit, evidence, expectations, findings);
+        if (slot.row != nullptr) find_notes(*slot.row, unified, findings);
+        if (has_limit) note_limit(limit, expectations, findings);
     }
     gpu.verdict = Verdict::clean;
     for (const auto& found : gpu.findings) gpu.verdict = worse(gpu.verdict, verdict_of(found.severity));

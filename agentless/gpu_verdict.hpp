@@ -8,7 +8,8 @@
 
 namespace cleanslate::agentless {
 
-GpuVerdict judge_gpu(const Slot& slot, std::vector<Holder> holders, const Expectations& expectations);
+GpuVerdict judge_gpu(const Slot& slot, std::vector<Holder> holders, const Evidence& evidence,
+                     const Expectations& expectations);
 
 // The verdict that a finding calls for: clean for a note.
 Verdict verdict_of(Severity severity);

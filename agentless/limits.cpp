@@ -1,5 +1,10 @@
 #include "agentless/limits.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <set>
+
 #include "base/text.hpp"
 
 namespace cleanslate::agentless {
@@ -20,6 +25,32 @@ Limit limit_for(const std::string& uuid, const Evidence& evidence, const Expecta
     }
     if (is_before_510(evidence.driver_version).value_or(false)) return {default_limit_before_510, before_510};
     return {default_limit, usual};
+}
+
+void note_limit(const Limit& limit, const Expectations& expectations, Findings& findings) {
+    if (limit.source == Limit::Source::before_510)
+        findings.add(finding("reserved-counted-in",
+                             fmt::format("this driver counts reserved memory as used: the limit is {} MiB",
+                                         limit.most.count)));
+    const bool asked = expectations.baseline && !expectations.max_used;
+    if (asked && limit.source != Limit::Source::baseline)
+        findings.add(finding("not-in-baseline",
+                             fmt::format("not in the baseline: the limit is {} MiB", limit.most.count)));
+}
+
+void note_other_driver(const std::vector<Slot>& slots, const Evidence& evidence,
+                       const Expectations& expectations, Findings& findings) {
+    if (!expectations.baseline || expectations.max_used || evidence.driver_version.empty()) return;
+    std::set<std::string> others;
+    for (const auto& slot : slots) {
+        const auto gpu = expectations.baseline->gpus.find(slot.uuid);
+        if (gpu == expectations.baseline->gpus.end() || gpu->second.driver.empty()) continue;
+        if (gpu->second.driver != evidence.driver_version) others.insert(gpu->second.driver);
+    }
+    if (!others.empty())
+        findings.add(finding("baseline-other-driver",
+                             fmt::format("the baseline was recorded with driver {}, this is {}",
+                                         fmt::join(others, ", "), evidence.driver_version)));
 }
 
 }  // namespace cleanslate::agentless

@@ -3,8 +3,12 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "agentless/evidence.hpp"
+#include "agentless/findings.hpp"
+#include "agentless/placement.hpp"
 #include "agentless/verdict.hpp"
 
 namespace cleanslate::agentless {
@@ -24,5 +28,12 @@ struct Limit {
 // First that applies: what was set (--max-used, inventory, a playbook's verify step), the baseline's entry of
 // the GPU's uuid plus the margin, the default for the driver.
 Limit limit_for(const std::string& uuid, const Evidence& evidence, const Expectations& expectations);
+
+// Notes at a GPU: that its limit is the higher one of an old driver, or that the baseline does not have it.
+void note_limit(const Limit& limit, const Expectations& expectations, Findings& findings);
+
+// A note at the host: the baseline's entries in use were recorded with another driver.
+void note_other_driver(const std::vector<Slot>& slots, const Evidence& evidence,
+                       const Expectations& expectations, Findings& findings);
 
 }  // namespace cleanslate::agentless

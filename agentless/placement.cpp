@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "agentless/nvidia_smi.hpp"
 #include "agentless/nvidia_smi_cells.hpp"
 
 namespace cleanslate::agentless {
@@ -75,10 +76,19 @@ bool nameless(const Slot& slot) {
     return slot.bus_id.empty() && slot.named.empty() && (slot.row == nullptr || has_sick_cell(*slot.row));
 }
 
+std::vector<DriverMessage> overhear(const Evidence& evidence) {
+    std::vector<DriverMessage> heard;
+    for (const auto* lines : {&evidence.optional_problems, &evidence.list_problems})
+        for (const auto& line : *lines)
+            if (auto message = classify_line(line); message.trouble == Trouble::sick)
+                heard.push_back(std::move(message));
+    return heard;
+}
+
 void place_messages(const Evidence& evidence, Placement& placement) {
     std::map<std::string, std::vector<const DriverMessage*>> left;  // by bus id
-    for (const auto& message : evidence.messages) {
-        if (message.trouble != Trouble::sick) continue;
+    const auto put = [&](const DriverMessage& message) {
+        if (message.trouble != Trouble::sick) return;
         const auto slot = std::ranges::find_if(placement.slots, [&](const Slot& s) {
             return !message.bus_id.empty() && s.bus_id == message.bus_id;
         });
@@ -86,7 +96,9 @@ void place_messages(const Evidence& evidence, Placement& placement) {
             slot->named.push_back(&message);
         else
             left[message.bus_id].push_back(&message);
-    }
+    };
+    for (const auto& message : evidence.messages) put(message);
+    for (const auto& message : placement.overheard) put(message);
     std::vector<Slot*> candidates;
     for (auto& slot : placement.slots)
         if (nameless(slot)) candidates.push_back(&slot);
@@ -174,6 +186,7 @@ Placement place(const Evidence& evidence, std::optional<int> expected) {
     infer_indexes(placement.slots, count);
     if (expected) add_missing(placement.slots, count);
     fill_from_driver(placement.slots, evidence);
+    placement.overheard = overhear(evidence);
     place_messages(evidence, placement);
     fill_from_driver(placement.slots, evidence);
     fill_by_elimination(placement.slots, evidence);

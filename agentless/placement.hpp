@@ -23,7 +23,14 @@ struct Slot {
 struct Placement {
     std::vector<Slot> slots;                     // rows in their order, then the GPUs without one
     std::vector<const DriverMessage*> unplaced;  // say of a GPU that it is sick, and not of which of these
+    // Prose of the optional query and of `nvidia-smi -L` that says of a GPU that it is sick: it counts as if
+    // the core query had printed it. Slots and `unplaced` point into it, so a placement is moved only.
+    std::vector<DriverMessage> overheard;
     bool accounted = false;  // every expected GPU has one slot, with a row or known to be sick
+
+    Placement() = default;
+    Placement(Placement&&) = default;
+    Placement& operator=(Placement&&) = default;
 };
 
 // `expected`: how many GPUs there should be; absent: as many as there are rows.

@@ -7,6 +7,7 @@
 #include <array>
 
 #include "agentless/nvidia_smi.hpp"
+#include "agentless/sight.hpp"
 
 namespace cleanslate::agentless {
 namespace {
@@ -26,11 +27,10 @@ bool explained_by_sick_gpus(const Evidence& evidence, const Placement& placement
     });
 }
 
-std::string hung(std::string_view what, const Evidence& evidence) {
-    auto text = fmt::format("{} did not end within its time", what);
-    if (!evidence.stuck.empty())
-        text += fmt::format("; nvidia-smi hangs in the kernel: pid {}", fmt::join(evidence.stuck, ", "));
-    return text;
+std::string stuck_names(const Evidence& evidence) {
+    std::vector<std::string> names;
+    for (const auto pid : evidence.stuck) names.push_back(stuck_name(pid, evidence));
+    return fmt::format("nvidia-smi hangs in the kernel: {}", fmt::join(names, ", "));
 }
 
 // Whether the tool came to an end of its own; if not, why.
@@ -55,6 +55,19 @@ Finding finding_of_status(int status, std::string_view what) {
 }
 
 }  // namespace
+
+std::string hung(std::string_view what, const Evidence& evidence) {
+    auto text = fmt::format("{} did not end within its time", what);
+    return evidence.stuck.empty() ? text : text + "; " + stuck_names(evidence);
+}
+
+void judge_stuck(const Evidence& evidence, Findings& findings) {
+    if (evidence.stuck.empty()) return;
+    for (const auto* tool :
+         {&evidence.gpu_query, &evidence.app_query, &evidence.optional_query, &evidence.list_query})
+        if (tool->timed_out) return;  // said there
+    findings.add(finding("driver-hung", stuck_names(evidence)));
+}
 
 void judge_query(const Evidence& evidence, const Placement& placement, Findings& findings) {
     constexpr std::string_view what = "the GPU query of nvidia-smi";

@@ -1,6 +1,9 @@
 #pragma once
 // What the way in which nvidia-smi ended, and its prose, say of a host.
 
+#include <string>
+#include <string_view>
+
 #include "agentless/evidence.hpp"
 #include "agentless/findings.hpp"
 #include "agentless/placement.hpp"
@@ -9,6 +12,12 @@ namespace cleanslate::agentless {
 
 // The GPU query. A status other than 0 is no finding where sick GPUs explain it in full.
 void judge_query(const Evidence& evidence, const Placement& placement, Findings& findings);
+
+// An nvidia-smi that hangs in the kernel, whoever started it, where no query of this survey is it.
+void judge_stuck(const Evidence& evidence, Findings& findings);
+
+// "X did not end within its time", and which nvidia-smi hang in the kernel.
+std::string hung(std::string_view what, const Evidence& evidence);
 
 // Messages that no GPU has.
 void judge_messages(const Evidence& evidence, const Placement& placement, Findings& findings);

@@ -43,6 +43,8 @@ struct Holder {
     bool ghost = false;        // the driver lists it, it no longer lives
     bool inherited = false;    // holds a dead one's context through inherited descriptors
     bool foreign_pid = false;  // the pid is not in this /proc (another pid namespace)
+    // The driver lists it, it lives, and it has no device file open under a name known here: never a target.
+    bool without_device = false;
 };
 
 // One MIG instance: what `-L` lists, joined with the kernel's capability files where the two can be told to

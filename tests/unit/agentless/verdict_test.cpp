@@ -104,14 +104,16 @@ TEST(Count, ComesFromTheInventoryThenTheDriverThenTheDeviceFiles) {
     EXPECT_EQ(agentless::judge(scene.evidence(), eight).verdict, Verdict::unknown);
 }
 
-TEST(Count, OfTheInventoryStandsAgainstTheDriversWithANote) {
+TEST(Count, OfTheInventoryDoesNotExcuseAGpuThatTheKernelsDriverHasBesides) {
     Scene scene(8);
     scene.evidence().driver_gpus->push_back({"00000000:99:00.0", "GPU-9", 8});
     Expectations eight;
     eight.gpus = 8;
+    EXPECT_EQ(agentless::judge(scene.evidence(), eight).verdict, Verdict::unknown);
+    scene.evidence().proc_hides_others = true;  // a container with some of the machine's GPUs
     const auto host = agentless::judge(scene.evidence(), eight);
     EXPECT_EQ(host.verdict, Verdict::clean);
-    EXPECT_EQ(codes(host.findings), "driver-count-differs:note");
+    EXPECT_EQ(codes(host.findings), "gpu-not-everywhere:note holders-not-visible:note proc-hidden:note");
 }
 
 TEST(Count, OfAHugeExpectationIsNotSpelledOut) {

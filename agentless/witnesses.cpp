@@ -1,0 +1,207 @@
+#include "agentless/witnesses.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "agentless/holder.hpp"
+#include "base/text.hpp"
+
+namespace cleanslate::agentless {
+namespace {
+
+// On a healthy GPU memory.used is the sum over the compute apps and some 20 MiB.
+constexpr Mebibytes usual_overhead{64};
+
+bool ended(const Holder& holder) { return holder.state == 'Z' || holder.state == 'X'; }
+bool has_no_pid(const Holder& holder) { return holder.key.pid == 0; }
+
+// A living process of this host that was seen with the device open, or could not be looked into.
+bool present(const Holder& holder) {
+    return !holder.ghost && !holder.foreign_pid && !holder.without_device && !has_no_pid(holder) &&
+           !ended(holder);
+}
+
+bool is_listed(const Holder& holder) { return !holder.inherited; }
+
+// The holders of one GPU, sorted by what the witnesses say of them.
+struct Sorted {
+    std::vector<const Holder*> unprotected, guarded;  // present ones
+    bool ghosts = false;
+    bool others = false;  // listed, and not to be found: in another namespace, without pid, or ended
+    Mebibytes guarded_memory;
+};
+
+Sorted sort(const std::vector<Holder>& holders) {
+    Sorted sorted;
+    for (const auto& holder : holders) {
+        if (!present(holder)) {
+            (holder.ghost ? sorted.ghosts : sorted.others) = true;
+            continue;
+        }
+        (holder.is_protected ? sorted.guarded : sorted.unprotected).push_back(&holder);
+        if (holder.is_protected && holder.used) sorted.guarded_memory += *holder.used;
+    }
+    return sorted;
+}
+
+// "pid 1182 ([Not Found], 76107 MiB)": as the driver lists it.
+std::string as_listed(const Holder& holder, const Evidence& evidence) {
+    std::vector<std::string> facts;
+    for (const auto& app : evidence.apps)
+        if (app.pid == holder.key.pid && !app.name.empty()) {
+            facts.push_back(ellipsize(printable(app.name), 80));
+            break;
+        }
+    if (holder.used) facts.push_back(fmt::format("{} MiB", holder.used->count));
+    return fmt::format("pid {}{}", holder.key.pid,
+                       facts.empty() ? std::string() : fmt::format(" ({})", fmt::join(facts, ", ")));
+}
+
+std::string parent_of(const Holder& holder, const Evidence& evidence) {
+    const Process* process = evidence.find(holder.key.pid);
+    if (process == nullptr || process->parent <= 0) return "its parent";
+    const Process* parent = evidence.find(process->parent);
+    return parent == nullptr
+               ? fmt::format("its parent, pid {}", process->parent)
+               : fmt::format("its parent, pid {} ({})", process->parent, printable(parent->comm));
+}
+
+void find_odd_holders(const std::vector<Holder>& holders, const Evidence& evidence, Findings& findings) {
+    for (const auto& holder : holders) {
+        if (holder.inherited) continue;
+        const auto say = [&](std::string_view code, std::string_view what) {
+            findings.add(
+                finding(code, fmt::format("the driver lists {}, {}", as_listed(holder, evidence), what)));
+        };
+        if (holder.ghost)
+            say("ghost", "which no longer lives");
+        else if (holder.foreign_pid)
+            say("foreign-holder", "which is no process of this /proc");
+        else if (has_no_pid(holder))
+            findings.add(
+                finding("holder-without-pid",
+                        fmt::format("the driver lists a holder without its pid{}",
+                                    holder.used ? fmt::format(", with {} MiB", holder.used->count) : "")));
+        else if (holder.without_device)
+            say("holder-without-device", "which lives and has no device file open under a name known here");
+        else if (ended(holder))
+            say("zombie-holder",
+                fmt::format("which has ended and was not reaped by {}", parent_of(holder, evidence)));
+    }
+}
+
+bool has(const std::vector<int>& minors, int minor) {
+    return std::ranges::find(minors, minor) != minors.end();
+}
+
+// The processes with this GPU's device file open (or only those that map it), by name.
+std::vector<std::string> with_file(std::optional<int> minor, bool mapped_only, bool protected_only,
+                                   const Evidence& evidence, const Expectations& expectations) {
+    std::vector<std::string> names;
+    if (!minor) return names;
+    for (const auto& process : evidence.processes) {
+        const bool maps = has(process.mapped_minors, *minor);
+        if (!maps && (mapped_only || !has(process.open_minors, *minor))) continue;
+        const auto holder = describe(process, evidence, expectations);
+        if (protected_only && !holder.is_protected) continue;
+        names.push_back(name_of(holder) + (holder.is_protected && !protected_only ? ", protected" : ""));
+    }
+    if (names.size() > 3) {
+        const auto more = names.size() - 3;
+        names.resize(3);
+        names.push_back(fmt::format("{} more", more));
+    }
+    return names;
+}
+
+std::string listed_names(const std::vector<Holder>& holders, const Evidence& evidence) {
+    std::vector<std::string> names;
+    for (const auto& holder : holders)
+        if (is_listed(holder) && names.size() < 3) names.push_back(as_listed(holder, evidence));
+    return names.empty() ? "nobody" : fmt::format("{}", fmt::join(names, ", "));
+}
+
+// Memory that no process in sight accounts for.
+void find_ownerless(const Slot& slot, const GpuVerdict& gpu, const Evidence& evidence,
+                    const Expectations& expectations, Findings& findings) {
+    const auto* kernel = driver_gpu_of(slot, evidence);
+    const auto minor = kernel == nullptr ? std::nullopt : kernel->minor;
+    const std::string used =
+        gpu.used ? fmt::format("{} MiB are used", gpu.used->count) : "what is used is not shown";
+    const bool none_listed = std::ranges::none_of(gpu.holders, is_listed);
+    const auto mapping = with_file(minor, true, true, evidence, expectations);
+    if (none_listed && !mapping.empty()) {
+        findings.add(
+            finding("graphics-memory", fmt::format("{}, the driver lists nobody, and the GPU is mapped by {}",
+                                                   used, fmt::join(mapping, ", "))));
+        return;
+    }
+    const auto open = with_file(minor, false, false, evidence, expectations);
+    findings.add(finding("memory-without-holder",
+                         fmt::format("{}, the driver lists {}, and the device is open in {}", used,
+                                     listed_names(gpu.holders, evidence),
+                                     open.empty() ? std::string("no process seen")
+                                                  : fmt::format("{}", fmt::join(open, "; ")))));
+}
+
+// memory.used against the sum over the compute apps.
+void compare_memory(const GpuVerdict& gpu, const Limit& limit, bool ownerless, const Evidence& evidence,
+                    Findings& findings) {
+    Mebibytes sum;
+    std::int64_t listed = 0;
+    bool all_known = true;
+    for (const auto& holder : gpu.holders) {
+        if (!is_listed(holder)) continue;
+        ++listed;
+        all_known = all_known && holder.used.has_value();
+        sum += holder.used.value_or(Mebibytes{});
+    }
+    if (!gpu.used || listed == 0) return;
+    if (sum > *gpu.used + Mebibytes{listed})  // each is rounded
+        findings.add(finding("holder-without-memory",
+                             fmt::format("{} MiB are used, and the driver lists {}", gpu.used->count,
+                                         listed_names(gpu.holders, evidence))));
+    // What is known to be used on an idle GPU has no holder there either.
+    const auto overhead =
+        limit.source == Limit::Source::usual ? usual_overhead : std::max(usual_overhead, limit.most);
+    if (all_known && !ownerless && *gpu.used > sum + overhead)
+        findings.add(finding("memory-unexplained",
+                             fmt::format("{} MiB are used, {} MiB of it by all that the driver lists: {}",
+                                         gpu.used->count, sum.count, listed_names(gpu.holders, evidence))));
+}
+
+void find_mps(const std::vector<Holder>& holders, Findings& findings) {
+    for (const auto& holder : holders)
+        if (present(holder) && holder.exe && holder.exe->ends_with("/nvidia-cuda-mps-server"))
+            findings.add(finding(
+                "mps-server",
+                fmt::format("pid {} (nvidia-cuda-mps-server) is a holder{}", holder.key.pid,
+                            holder.used ? fmt::format(", with {} MiB", holder.used->count) : std::string())));
+}
+
+}  // namespace
+
+void judge_witnesses(const Slot& slot, const GpuVerdict& gpu, const Limit& limit, const Evidence& evidence,
+                     const Expectations& expectations, Findings& findings) {
+    const auto sorted = sort(gpu.holders);
+    const auto own = sorted.guarded_memory;
+    const bool over = gpu.used && *gpu.used - own > limit.most;
+    if (over)
+        findings.add(
+            finding("memory-in-use",
+                    fmt::format("{} MiB used{}, the limit is {} MiB", gpu.used->count,
+                                own.count > 0 ? fmt::format(", {} MiB of it by protected holders", own.count)
+                                              : std::string(),
+                                limit.most.count)));
+    if (!sorted.unprotected.empty()) findings.add(finding("held", "held by " + names_of(sorted.unprotected)));
+    if (expectations.parse_only) return;
+    find_odd_holders(gpu.holders, evidence, findings);
+    const bool ownerless = sorted.unprotected.empty() && (sorted.ghosts || (over && !sorted.others));
+    if (ownerless) find_ownerless(slot, gpu, evidence, expectations, findings);
+    compare_memory(gpu, limit, ownerless, evidence, findings);
+    find_mps(gpu.holders, findings);
+}
+
+}  // namespace cleanslate::agentless
