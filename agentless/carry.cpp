@@ -1,5 +1,7 @@
 #include "agentless/carry.hpp"
 
+#include <algorithm>
+
 #include "agentless/nvidia_smi_optional.hpp"
 
 namespace cleanslate::agentless {
@@ -8,6 +10,9 @@ namespace {
 bool was_asked(const ToolResult& tool) {
     return !tool.skipped && (tool.exit_status.has_value() || tool.timed_out || tool.missing);
 }
+
+// What it printed is all that there is to print.
+bool has_answered(const ToolResult& tool) { return was_asked(tool) && tool.exit_status && !tool.timed_out; }
 
 bool same_gpu(const GpuRow& a, const GpuRow& b) {
     if (!a.uuid.empty() && !b.uuid.empty()) return a.uuid == b.uuid;
@@ -22,18 +27,22 @@ const GpuRow* find_optional(const Evidence& evidence, const GpuRow& row) {
     return nullptr;
 }
 
+void add_to(std::vector<std::string>& lines, const std::vector<std::string>& more) {
+    for (const std::string& line : more)
+        if (std::ranges::find(lines, line) == lines.end()) lines.push_back(line);
+}
+
+// A query that was asked and did not come to its end leaves standing what was said before.
 void take_answers(Evidence& now, const Evidence& earlier) {
+    if (!has_answered(now.optional_query)) add_to(now.optional_problems, earlier.optional_problems);
+    if (!has_answered(now.list_query)) add_to(now.list_problems, earlier.list_problems);
     if (!was_asked(now.optional_query) && was_asked(earlier.optional_query)) {
         now.optional_query = earlier.optional_query;
         now.optional_fields = earlier.optional_fields;
         now.unknown_fields = earlier.unknown_fields;
-        now.optional_problems = earlier.optional_problems;
     }
-    if (!was_asked(now.list_query) && was_asked(earlier.list_query)) {
-        now.list_query = earlier.list_query;
-        now.listed = earlier.listed;
-        now.list_problems = earlier.list_problems;
-    }
+    if (!was_asked(now.list_query) && was_asked(earlier.list_query)) now.list_query = earlier.list_query;
+    if (!now.listed) now.listed = earlier.listed;
 }
 
 }  // namespace

@@ -56,6 +56,15 @@ std::string how_it_ended(const RunOutput& output) {
     return "ended without a status";
 }
 
+// "; nvidia-smi took 0.05 s of it": all queries together, where the host told.
+std::string share_of_queries(const Evidence& evidence) {
+    std::optional<Milliseconds> sum;
+    for (const auto* query :
+         {&evidence.gpu_query, &evidence.app_query, &evidence.optional_query, &evidence.list_query})
+        if (query->took) sum = sum.value_or(Milliseconds{0}) + *query->took;
+    return sum ? fmt::format("; nvidia-smi took {} of it", format_duration(*sum)) : std::string();
+}
+
 Error not_our_output(const RunOutput& output, std::string_view why) {
     auto message = fmt::format("{}: the shell {}", why, how_it_ended(output));
     if (const auto line = first_line(output); !line.empty())
@@ -134,12 +143,14 @@ Awaitable<Status> HostRun::take_survey(Connection& connection, Sequence& sequenc
     const auto began = Clock::now();
     auto output = co_await connection.run(script, limits);
     if (!output) co_return std::unexpected(explained(output.error(), "survey"));
-    sweep.observer.host_detail(
-        outcome.name, fmt::format("survey {}: {} bytes in {}, {}", outcome.surveys + 1, output->out.size(),
-                                  format_duration(since(began)), how_it_ended(*output)));
+    const auto took = since(began);
     for (auto line : split(output->err, '\n'))
         if (!trim(line).empty()) sweep.observer.host_detail(outcome.name, "stderr: " + printable(trim(line)));
     const auto evidence = read_survey(output->out, nonce);
+    sweep.observer.host_detail(
+        outcome.name, fmt::format("survey {}: {} bytes in {}, {}{}", outcome.surveys + 1, output->out.size(),
+                                  format_duration(took), how_it_ended(*output),
+                                  evidence ? share_of_queries(*evidence) : std::string()));
     if (!evidence)
         co_return std::unexpected(explained(not_our_output(*output, evidence.error().message), "survey"));
     if (!evidence->complete)

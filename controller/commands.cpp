@@ -13,14 +13,6 @@
 namespace cleanslate::controller {
 namespace {
 
-// The output of a command that reports on no host.
-int finish(const Context& context) {
-    const auto written = context.out.finish();
-    if (written) return 0;
-    print_error(written.error());
-    return exit_internal;
-}
-
 int usage(const Error& error) {
     print_error(error);
     return exit_usage;
@@ -53,6 +45,10 @@ int run_command_line(const Context& context) {
             return playbooks_command(context);
         case Command::parse:
             return parse_command(context);
+        case Command::baseline:
+            return baseline_command(context);
+        case Command::explain:
+            return explain_command(context);
     }
     return exit_internal;
 }
@@ -66,18 +62,25 @@ int hosts_command(const Context& context) {
         context.out.write(printable(inventory::fold(names)) + "\n");
     else
         for (const std::string& name : names) context.out.write(printable(name) + "\n");
-    return finish(context);
+    return finish_output(context);
 }
 
 int playbooks_command(const Context& context) {
     if (context.options.playbook.empty()) {
         list_playbooks(context.out);
-        return finish(context);
+        return finish_output(context);
     }
     const auto text = playbooks::playbook_text(context.options.playbook);
     if (!text) return usage(text.error());
     context.out.write(*text);
-    return finish(context);
+    return finish_output(context);
+}
+
+int finish_output(const Context& context) {
+    const auto written = context.out.finish();
+    if (written) return 0;
+    print_error(written.error());
+    return exit_internal;
 }
 
 void print_error(const Error& error) {

@@ -23,11 +23,16 @@ int sweep_command(const Context& context);  // check, clear, run
 int hosts_command(const Context& context);
 int playbooks_command(const Context& context);
 int parse_command(const Context& context);
+int baseline_command(const Context& context);
+int explain_command(const Context& context);
 
 int run_command_line(const Context& context);  // whichever it is
 
 // "cleanslate: message" and the remedy, on stderr.
 void print_error(const Error& error);
+
+// Ends stdout: 0, or exit_internal (and a word on stderr) if something of it was lost.
+int finish_output(const Context& context);
 
 // In the form that was asked for; false (and a word on stderr) if it could not be written whole.
 bool write_report(const Context& context, const Report& report);

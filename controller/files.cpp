@@ -31,6 +31,12 @@ std::string resolved(const std::string& path) {
     return result;
 }
 
+// /dev/stdout leads to whatever file is open there: it is to be written to and not to be replaced.
+bool is_no_file(const std::string& path, const struct stat* there) {
+    const bool stands_for_another = path.starts_with("/dev/") || path.starts_with("/proc/");
+    return stands_for_another || (there != nullptr && !S_ISREG(there->st_mode));
+}
+
 mode_t mode_for_new_file(const struct stat* old) {
     if (old != nullptr) return old->st_mode & 07777;
     const mode_t mask = ::umask(0);
@@ -73,13 +79,26 @@ Status make_parents(const std::string& path) {
     return {};
 }
 
+bool file_exists(const std::string& path) {
+    struct stat there {};
+    return ::stat(path.c_str(), &there) == 0;
+}
+
+Status may_replace(const std::string& path) {
+    const std::string target = resolved(path);
+    struct stat old {};
+    if (is_no_file(path, ::lstat(target.c_str(), &old) == 0 ? &old : nullptr))
+        return fail("write", printable(path) + ": not a regular file");
+    if (::access(folder_of(target).c_str(), W_OK | X_OK) != 0)
+        return write_error(path, "cannot be written", errno);
+    return {};
+}
+
 Status replace_file(const std::string& path, std::string_view text) {
     const std::string target = resolved(path);
     struct stat old {};
     const bool exists = ::lstat(target.c_str(), &old) == 0;
-    // /dev/stdout leads to whatever file is open there: it is to be written to and not to be replaced.
-    const bool stands_for_another = path.starts_with("/dev/") || path.starts_with("/proc/");
-    if (stands_for_another || (exists && !S_ISREG(old.st_mode)))
+    if (is_no_file(path, exists ? &old : nullptr))
         return fail("write", printable(path) + ": not a regular file");
     std::string name = folder_of(target) + "/.cleanslate.XXXXXX";
     FileHandle file(::mkostemp(name.data(), O_CLOEXEC));

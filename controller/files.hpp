@@ -19,6 +19,13 @@ Status make_parents(const std::string& path);
 // followed; what is there and no regular file is refused. The mode of a new file is 0644 less the umask.
 Status replace_file(const std::string& path, std::string_view text);
 
+// An error where replace_file would fail for what can be told beforehand: no regular file, or a folder that
+// is not there or may not be written to.
+Status may_replace(const std::string& path);
+
+// A symbolic link is followed.
+bool file_exists(const std::string& path);
+
 // The reason errno gives, as text.
 std::string reason(int error_number);
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "agentless/limits.hpp"
 #include "controller/host_block.hpp"
 
 namespace cleanslate::controller {
@@ -20,27 +21,71 @@ std::string index_text(const GpuVerdict& gpu) {
     return gpu.uuid.empty() ? "?" : gpu.uuid;
 }
 
+// The limit, where it is not the one that everybody expects.
+std::string limit_text(const GpuVerdict& gpu) {
+    if (!gpu.limit || *gpu.limit == default_limit) return {};
+    return fmt::format(", limit {} MiB", gpu.limit->count);
+}
+
 std::string memory_text(const GpuVerdict& gpu) {
     const std::string used = gpu.used ? std::to_string(gpu.used->count) : "?";
-    return gpu.total ? fmt::format("{} / {} MiB", used, gpu.total->count) : used + " MiB";
+    return (gpu.total ? fmt::format("{} / {} MiB", used, gpu.total->count) : used + " MiB") + limit_text(gpu);
 }
 
-// A clean GPU about which nothing needs to be said.
+bool is_note(const Finding& finding) { return finding.severity == Severity::note; }
+
+// A clean GPU that shares a line with the others of its kind; its notes stand below them.
 bool is_plain(const GpuVerdict& gpu) {
-    return gpu.verdict == Verdict::clean && gpu.findings.empty() && !gpu.repaired && gpu.index;
+    return gpu.verdict == Verdict::clean && std::ranges::all_of(gpu.findings, is_note) && !gpu.repaired &&
+           gpu.index;
 }
 
-// What the GPU's own line and its holders' lines do not say already.
-bool is_news(const Finding& finding, const GpuVerdict& gpu) {
+// A note that is said once for several GPUs, or for those that have no lines of their own.
+struct SharedNote {
+    Finding finding;
+    std::vector<int> indexes;
+    bool of_plain = false;
+    bool is(const Finding& other) const {
+        return is_note(other) && finding.code == other.code && finding.text == other.text &&
+               finding.remedy == other.remedy;
+    }
+};
+
+std::vector<SharedNote> shared_notes(const std::vector<GpuVerdict>& gpus) {
+    std::vector<SharedNote> notes;
+    for (const GpuVerdict& gpu : gpus) {
+        if (!gpu.index) continue;
+        for (const Finding& finding : gpu.findings) {
+            if (!is_note(finding)) continue;
+            auto found = std::ranges::find_if(notes, [&](const auto& note) { return note.is(finding); });
+            if (found == notes.end()) found = notes.insert(notes.end(), {finding, {}, false});
+            found->indexes.push_back(*gpu.index);
+            found->of_plain |= is_plain(gpu);
+        }
+    }
+    std::erase_if(notes, [](const auto& note) { return !note.of_plain && note.indexes.size() < 2; });
+    return notes;
+}
+
+// What is told of one host's GPUs, and what was told above them.
+struct Told {
+    const Listed& listed;
+    std::vector<SharedNote> shared;
+};
+
+// What the GPU's own line, its holders' lines and the shared notes do not say already.
+bool is_news(const Finding& finding, const GpuVerdict& gpu, const Told& told) {
     if (finding.code == "memory-in-use" && gpu.used && !gpu.holders.empty()) return false;
+    const auto same = [&](const SharedNote& note) { return note.is(finding); };
+    if (gpu.index && std::ranges::any_of(told.shared, same)) return false;
     return !shown_as_holder(finding) || gpu.holders.empty();
 }
 
 // True where the plan above tells all there is to tell: dirty, by holders that stand in it (and their
 // ghosts).
-bool told_by_plan(const GpuVerdict& gpu, const Listed& listed) {
-    const auto news = [&](const Finding& finding) { return is_news(finding, gpu); };
-    const auto in_plan = [&](const Holder& holder) { return listed.contains(holder.key); };
+bool told_by_plan(const GpuVerdict& gpu, const Told& told) {
+    const auto news = [&](const Finding& finding) { return is_news(finding, gpu, told); };
+    const auto in_plan = [&](const Holder& holder) { return told.listed.contains(holder.key); };
     const auto ghost_or_in_plan = [&](const Holder& holder) { return holder.ghost || in_plan(holder); };
     return gpu.verdict == Verdict::dirty && gpu.index && std::ranges::none_of(gpu.findings, news) &&
            std::ranges::any_of(gpu.holders, in_plan) && std::ranges::all_of(gpu.holders, ghost_or_in_plan);
@@ -54,24 +99,52 @@ void write_gpu_line(Page& page, const std::string& which, Verdict verdict, const
                           {rest}});
 }
 
+// "at most 51 MiB, limits 65 to 101 MiB".
+std::string plain_text(const std::vector<const GpuVerdict*>& gpus) {
+    std::optional<Mebibytes> used, least, most;
+    for (const GpuVerdict* gpu : gpus) {
+        if (gpu->used) used = std::max(used.value_or(Mebibytes{}), *gpu->used);
+        if (!gpu->limit) continue;
+        least = std::min(least.value_or(*gpu->limit), *gpu->limit);
+        most = std::max(most.value_or(*gpu->limit), *gpu->limit);
+    }
+    std::string text = used ? fmt::format("at most {} MiB", used->count) : "used memory not shown";
+    if (!least || (*least == default_limit && *most == default_limit)) return text;
+    return text + (*least == *most ? fmt::format(", limit {} MiB", most->count)
+                                   : fmt::format(", limits {} to {} MiB", least->count, most->count));
+}
+
 void write_plain_gpus(Page& page, const std::vector<GpuVerdict>& gpus) {
     std::vector<int> indexes;
-    std::int64_t most = 0;
+    std::vector<const GpuVerdict*> plain;
     for (const GpuVerdict& gpu : gpus) {
         if (!is_plain(gpu)) continue;
         indexes.push_back(*gpu.index);
-        if (gpu.used) most = std::max(most, gpu.used->count);
+        plain.push_back(&gpu);
     }
-    if (!indexes.empty())
-        write_gpu_line(page, fold_numbers(indexes), Verdict::clean, fmt::format("at most {} MiB", most));
+    if (!indexes.empty()) write_gpu_line(page, fold_numbers(indexes), Verdict::clean, plain_text(plain));
 }
 
-void write_gpu(Page& page, const std::string& which, const GpuVerdict& gpu, const Listed& listed) {
+// Those of one code together, so that their remedy is said once.
+void write_shared_notes(Page& page, const std::vector<SharedNote>& notes) {
+    std::vector<Finding> lines;
+    for (const SharedNote& note : notes) {
+        Finding line = note.finding;
+        line.text = fmt::format("GPU {}: {}", fold_numbers(note.indexes), line.text);
+        const auto same_code = [&](const Finding& other) { return other.code == line.code; };
+        const auto last = std::find_if(lines.rbegin(), lines.rend(), same_code);
+        lines.insert(last == lines.rend() ? lines.end() : last.base(), std::move(line));
+    }
+    write_findings(page, detail_indent, lines);
+}
+
+void write_gpu(Page& page, const std::string& which, const GpuVerdict& gpu, const Told& told) {
     write_gpu_line(page, which, gpu.verdict, memory_text(gpu) + (gpu.name.empty() ? "" : "  " + gpu.name));
     for (const Holder& holder : gpu.holders)
-        if (!listed.contains(holder.key)) write_holder(page, detail_indent, "", holder);
+        if (!told.listed.contains(holder.key)) write_holder(page, detail_indent, "", holder);
+    write_instances(page, detail_indent, gpu.instances);
     std::vector<Finding> news = gpu.findings;
-    std::erase_if(news, [&](const Finding& finding) { return !is_news(finding, gpu); });
+    std::erase_if(news, [&](const Finding& finding) { return !is_news(finding, gpu, told); });
     write_findings(page, detail_indent, news);
 }
 
@@ -82,12 +155,12 @@ struct Alike {
     const GpuVerdict* gpu = nullptr;
 };
 
-std::vector<Alike> alike(const Page& page, const std::vector<GpuVerdict>& gpus, const Listed& listed) {
+std::vector<Alike> alike(const Page& page, const std::vector<GpuVerdict>& gpus, const Told& told) {
     std::vector<Alike> groups;
     for (const GpuVerdict& gpu : gpus) {
-        if (is_plain(gpu) || told_by_plan(gpu, listed)) continue;
+        if (is_plain(gpu) || told_by_plan(gpu, told)) continue;
         Page scratch(page.columns(), false);
-        write_gpu(scratch, "", gpu, listed);
+        write_gpu(scratch, "", gpu, told);
         const std::string text = scratch.take();
         const auto same = [&](const Alike& group) {
             return gpu.index && !group.indexes.empty() && group.text == text;
@@ -106,12 +179,14 @@ bool shown_as_holder(const Finding& finding) {
 }
 
 void write_gpus(Page& page, const std::vector<GpuVerdict>& gpus, const Listed& listed) {
-    for (const Alike& group : alike(page, gpus, listed)) {
+    const Told told{listed, shared_notes(gpus)};
+    for (const Alike& group : alike(page, gpus, told)) {
         const std::string which =
             group.indexes.empty() ? index_text(*group.gpu) : fold_numbers(group.indexes);
-        write_gpu(page, which, *group.gpu, listed);
+        write_gpu(page, which, *group.gpu, told);
     }
     write_plain_gpus(page, gpus);
+    write_shared_notes(page, told.shared);
 }
 
 std::string remarks_on(const Holder& holder) {

@@ -34,8 +34,14 @@ std::string HelpFormatter::make_help(const CLI::App* app, std::string name, CLI:
 std::string HelpFormatter::make_usage(const CLI::App* app, std::string) const {
     if (app->get_parent() == nullptr) return "Usage: cleanslate COMMAND [options]\n";
     static const std::map<std::string, std::string> tails = {
-        {"check", "HOSTS [options]"},  {"clear", "HOSTS [options]"}, {"run", "HOSTS [options] -- COMMAND"},
-        {"hosts", "HOSTS [--folded]"}, {"playbooks", "[NAME]"},      {"parse", "[options] [FILE]"},
+        {"check", "HOSTS [options]"},
+        {"clear", "HOSTS [options]"},
+        {"run", "HOSTS [options] -- COMMAND"},
+        {"hosts", "HOSTS [--folded]"},
+        {"playbooks", "[NAME]"},
+        {"parse", "[options] [FILE]"},
+        {"baseline", "HOSTS -o FILE [options]"},
+        {"explain", "[CODE...]"},
     };
     const auto tail = tails.find(app->get_name());
     return "Usage: cleanslate " + app->get_name() + " " + (tail == tails.end() ? "" : tail->second) + "\n";

@@ -39,6 +39,10 @@ std::string_view description_of(Command command) {
             return "List the built-in playbooks, or print one unchanged";
         case Command::parse:
             return "Judge what an nvidia-smi query printed, by the same rules as check";
+        case Command::baseline:
+            return "Record each GPU's idle memory, on hosts known to be clean";
+        case Command::explain:
+            return "Say what a finding code means, what shows it and what to do";
     }
     return "";
 }
@@ -96,9 +100,28 @@ Example:
     cleanslate parse --expect 8
 
 Exit status: 0 clean; 1 dirty or sick; 3 unknown.)";
+        case Command::baseline:
+            return R"(A check of the hosts; what their GPUs show while nobody holds them is written to
+FILE, by uuid. A GPU that is held, sick or unknown is left out, with the reason.
+
+Examples:
+  cleanslate baseline -i fleet.yaml -o idle.yaml
+  cleanslate check -i fleet.yaml --baseline idle.yaml
+
+Exit status: 0 every GPU was recorded; 1 some were left out; 3 some hosts are
+unknown or unreachable; see `cleanslate --help` for the others. With 2 and 4,
+and where nothing could be recorded, FILE is left as it was.)";
+        case Command::explain:
+            return R"(Examples:
+  cleanslate explain
+  cleanslate explain driver-hung row-remap-pending
+
+Exit status: 0; 2 where there is no such code.)";
     }
     return "";
 }
+
+std::string_view program_version() { return CLEANSLATE_VERSION; }
 
 std::string version_text() {
     return std::string("cleanslate " CLEANSLATE_VERSION "\n") + agentless::ssh_library_versions();

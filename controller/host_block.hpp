@@ -20,6 +20,10 @@ void write_host_details(Page& page, const agentless::HostOutcome& host, bool raw
 // Each GPU about which something is to be said, with its holders and findings; the others in one line.
 void write_gpus(Page& page, const std::vector<agentless::GpuVerdict>& gpus, const Listed& listed);
 
+// MIG instances, with the pids of those holders that can use each; instances of which the same is to be said
+// share a line.
+void write_instances(Page& page, std::size_t indent, const std::vector<agentless::MigInstance>& instances);
+
 // A line, and what is special about it below.
 void write_holder(Page& page, std::size_t indent, std::string_view role, const agentless::Holder& holder);
 // "in vllm.service; keeps a dead process's memory through inherited descriptors"; empty: nothing special.

@@ -49,12 +49,44 @@ Json holders_json(const std::vector<Holder>& holders) {
     return list;
 }
 
+// By column, as printed; null where nothing of it was seen.
+Json optional_json(const std::vector<OptionalCell>& cells) {
+    if (cells.empty()) return nullptr;
+    Json json = Json::object();
+    for (const OptionalCell& cell : cells) json.emplace(printable(cell.column), printable(cell.cell));
+    return json;
+}
+
+Json instances_json(const std::vector<MigInstance>& instances) {
+    Json list = Json::array();
+    for (const MigInstance& instance : instances) {
+        Json holders = Json::array();
+        for (const ProcessKey& key : instance.holders)
+            holders.push_back({{"pid", key.pid}, {"start", std::to_string(key.start)}});
+        list.push_back({{"device", number_or_null(instance.device)},
+                        {"gpu_instance", number_or_null(instance.gpu_instance)},
+                        {"compute_instance", number_or_null(instance.compute_instance)},
+                        {"profile", text_or_null(instance.profile)},
+                        {"uuid", text_or_null(instance.uuid)},
+                        {"holders", std::move(holders)}});
+    }
+    return list;
+}
+
 Json gpu_json(const GpuVerdict& gpu) {
-    return {{"index", number_or_null(gpu.index)},      {"uuid", text_or_null(gpu.uuid)},
-            {"bus_id", text_or_null(gpu.bus_id)},      {"name", text_or_null(gpu.name)},
-            {"used_mib", mib_or_null(gpu.used)},       {"total_mib", mib_or_null(gpu.total)},
-            {"verdict", to_string(gpu.verdict)},       {"repaired", gpu.repaired},
-            {"findings", findings_json(gpu.findings)}, {"holders", holders_json(gpu.holders)}};
+    return {{"index", number_or_null(gpu.index)},
+            {"uuid", text_or_null(gpu.uuid)},
+            {"bus_id", text_or_null(gpu.bus_id)},
+            {"name", text_or_null(gpu.name)},
+            {"used_mib", mib_or_null(gpu.used)},
+            {"total_mib", mib_or_null(gpu.total)},
+            {"limit_mib", mib_or_null(gpu.limit)},
+            {"verdict", to_string(gpu.verdict)},
+            {"repaired", gpu.repaired},
+            {"findings", findings_json(gpu.findings)},
+            {"holders", holders_json(gpu.holders)},
+            {"optional", optional_json(gpu.optional)},
+            {"instances", instances_json(gpu.instances)}};
 }
 
 Json signal_json(const SignalAction& action) {

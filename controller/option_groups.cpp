@@ -3,78 +3,10 @@
 #include <limits>
 
 #include "base/text.hpp"
-#include "controller/page.hpp"
+#include "controller/option_values.hpp"
 
 namespace cleanslate::controller {
 namespace {
-
-[[noreturn]] void refuse(const std::string& option, const Error& error) {
-    throw CLI::ValidationError(option, error.message + (error.remedy.empty() ? "" : "; " + error.remedy));
-}
-
-// An option whose text `read` turns into its value; a second one on the same command line is refused.
-template <class Read>
-CLI::Option* add_read(CLI::App& app, const std::string& names, const std::string& type, Read read,
-                      const std::string& help) {
-    const std::string last = names.substr(names.rfind(',') + 1);
-    return app
-        .add_option_function<std::string>(
-            names, [read, last](const std::string& text) { read(text, last); }, help)
-        ->type_name(type);
-}
-
-template <class Slot>
-CLI::Option* add_duration(CLI::App& app, const std::string& names, Slot& slot, const std::string& help) {
-    const auto read = [&slot](const std::string& text, const std::string& option) {
-        const auto duration = parse_duration(text);
-        if (!duration) refuse(option, duration.error());
-        slot = *duration;
-    };
-    return add_read(app, names, "DURATION", read, help);
-}
-
-CLI::Option* add_count(CLI::App& app, const std::string& names, int& slot, int least, int most,
-                       const std::string& help) {
-    const auto read = [&slot, least, most](const std::string& text, const std::string& option) {
-        const auto number = parse_number(text);
-        if (!number || *number < static_cast<std::uint64_t>(least) ||
-            *number > static_cast<std::uint64_t>(most))
-            throw CLI::ValidationError(
-                option, "wants a number from " + std::to_string(least) + " to " + std::to_string(most));
-        slot = static_cast<int>(*number);
-    };
-    return add_read(app, names, "N", read, help);
-}
-
-template <class Slot>
-CLI::Option* add_text(CLI::App& app, const std::string& names, const std::string& type, Slot& slot,
-                      const std::string& help) {
-    return add_read(
-        app, names, type, [&slot](const std::string& text, const std::string&) { slot = text; }, help);
-}
-
-// May be given several times, one value each time.
-CLI::Option* add_list(CLI::App& app, const std::string& names, const std::string& type,
-                      std::vector<std::string>& slot, const std::string& help) {
-    return app.add_option(names, slot, help)->type_name(type)->allow_extra_args(false);
-}
-
-// One of a few words.
-template <class Value>
-CLI::Option* add_choice(CLI::App& app, const std::string& names, Value& slot,
-                        const std::vector<std::pair<std::string, Value>>& choices, const std::string& help) {
-    std::string type;
-    for (const auto& [word, value] : choices) type += (type.empty() ? "" : "|") + word;
-    const auto read = [&slot, choices, type](const std::string& text, const std::string& option) {
-        for (const auto& [word, value] : choices) {
-            if (word != text) continue;
-            slot = value;
-            return;
-        }
-        throw CLI::ValidationError(option, "wants one of " + type + ", not '" + printable(text) + "'");
-    };
-    return add_read(app, names, type, read, help);
-}
 
 void add_max_failures(CLI::App& app, Options& options) {
     const auto read = [&options](const std::string& text, const std::string& option) {
@@ -168,35 +100,6 @@ void add_reach_options(CLI::App& app, Options& options) {
     add_duration(app, "--deadline", options.limits.deadline,
                  "The whole sweep; exit status 4 when it passes (default: none)");
     add_max_failures(app, options);
-    app.option_defaults()->group("Options");
-}
-
-void add_max_used_option(CLI::App& app, Options& options) {
-    const auto read = [&options](const std::string& text, const std::string& option) {
-        const auto size = parse_size(text);
-        if (!size) refuse(option, size.error());
-        options.max_used = *size;
-    };
-    add_read(app, "--max-used", "SIZE", read,
-             "A GPU above it is dirty; wins over the inventory (default: the inventory's, else 100MiB)")
-        ->group("Judging");
-}
-
-void add_judging_options(CLI::App& app, Options& options) {
-    add_max_used_option(app, options);
-    app.option_defaults()->group("Judging");
-    app.add_flag(
-        "--require-holders", options.require_holders,
-        "Unknown, not clean, where the login may not see other users' processes (default: clean with the "
-        "note holders-not-visible)");
-    add_list(app, "--protect", "EXE", options.protect,
-             "Never signal it: an executable's name, a script's name, or a unit; repeatable; added to the "
-             "built-in "
-             "list, the inventory's and the playbook's (default: none)");
-    add_list(app, "--unprotect", "EXE", options.unprotect,
-             "Take an entry off the protected list; repeatable (default: none)");
-    app.add_flag("--raw-commands", options.raw_commands,
-                 "Show and store command lines with the secrets in them (default: masked)");
     app.option_defaults()->group("Options");
 }
 

@@ -11,6 +11,9 @@ namespace cleanslate::controller {
 void add_host_options(CLI::App& app, Options& options);
 void add_reach_options(CLI::App& app, Options& options);
 void add_judging_options(CLI::App& app, Options& options);
+void add_baseline_options(CLI::App& app, Options& options);
+void add_protection_options(CLI::App& app, Options& options);
+void add_recording_options(CLI::App& app, Options& options);
 void add_killing_options(CLI::App& app, Options& options);
 void add_report_options(CLI::App& app, Options& options);
 void add_color_option(CLI::App& app, Options& options);

@@ -19,8 +19,8 @@ extern char** environ;
 namespace cleanslate::controller {
 namespace {
 
-constexpr Command all_commands[] = {Command::check, Command::clear,     Command::run,
-                                    Command::hosts, Command::playbooks, Command::parse};
+constexpr Command all_commands[] = {Command::check,     Command::clear, Command::run,      Command::hosts,
+                                    Command::playbooks, Command::parse, Command::baseline, Command::explain};
 
 std::unexpected<EarlyEnd> usage_error(const std::string& message, std::string_view command = {}) {
     const std::string space = command.empty() ? "" : " ";
@@ -53,6 +53,16 @@ void add_parse_options(CLI::App& app, Options& options) {
            "The query's fields, as they were asked for (default: the header's; else "
            "two are index,memory.used and eight the core query)")
         ->type_name("LIST");
+    const auto exit_status = [&options](const std::string& text) {
+        const auto status = parse_number(text);
+        if (!status || *status > 255)
+            throw CLI::ValidationError("--exit-status", "wants a number from 0 to 255");
+        options.exit_status = static_cast<int>(*status);
+    };
+    app.add_option_function<std::string>(
+           "--exit-status", exit_status,
+           "What nvidia-smi ended with, judged as check does (default: not observed, and not judged)")
+        ->type_name("N");
     app.add_option("FILE", options.file, "What nvidia-smi printed, - for stdin (default -)");
 }
 
@@ -92,6 +102,20 @@ void add_options_of(Command command, CLI::App& app, Options& options) {
         case Command::parse:
             add_parse_options(app, options);
             add_max_used_option(app, options);
+            add_baseline_options(app, options);
+            add_report_options(app, options);
+            return;
+        case Command::baseline:
+            add_host_options(app, options);
+            add_recording_options(app, options);
+            add_reach_options(app, options);
+            add_protection_options(app, options);
+            add_color_option(app, options);
+            add_verbosity_option(app, options);
+            return;
+        case Command::explain:
+            app.add_option("CODE", options.codes,
+                           "Finding codes, as reports show them (default: list all of them)");
             add_report_options(app, options);
             return;
     }
@@ -126,10 +150,19 @@ std::unique_ptr<CommandLine> build() {
     return line;
 }
 
+bool has_hosts(Command command) {
+    return command != Command::playbooks && command != Command::parse && command != Command::explain;
+}
+
 // What one option alone cannot know.
 Status combine(Options& options, const Environment& environment) {
-    const bool has_hosts = options.command != Command::playbooks && options.command != Command::parse;
-    if (!has_hosts) return {};
+    if (options.baseline_margin && !options.baseline)
+        return fail("usage", "--baseline-margin goes together with --baseline FILE");
+    if (!has_hosts(options.command)) return {};
+    if (options.command == Command::baseline && (!options.output || options.output->empty()))
+        return fail("usage", "baseline must be told which file to write: -o FILE");
+    if (options.command == Command::baseline && *options.output == "-")
+        return fail("usage", "-o wants a file: stdout has the report");
     if (options.targets && (options.inventory || options.limit || options.local))
         return fail("usage", "-H names hosts outright: it does not go together with -i, -l or --local");
     if (options.local && (options.inventory || options.limit))
@@ -188,6 +221,10 @@ std::string_view to_string(Command command) {
             return "playbooks";
         case Command::parse:
             return "parse";
+        case Command::baseline:
+            return "baseline";
+        case Command::explain:
+            return "explain";
     }
     return "";
 }

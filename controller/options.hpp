@@ -8,12 +8,13 @@
 #include <vector>
 
 #include "agentless/fleet.hpp"
+#include "agentless/recording.hpp"
 #include "base/result.hpp"
 #include "base/units.hpp"
 
 namespace cleanslate::controller {
 
-enum class Command { check, clear, run, hosts, playbooks, parse };
+enum class Command { check, clear, run, hosts, playbooks, parse, baseline, explain };
 std::string_view to_string(Command command);
 
 enum class Format { text, json };
@@ -37,6 +38,8 @@ struct Options {
     agentless::SweepLimits limits;
     // How they are judged
     std::optional<Mebibytes> max_used;
+    std::optional<std::string> baseline;  // --baseline FILE
+    std::optional<Mebibytes> baseline_margin;
     bool require_holders = false;
     bool raw_commands = false;
     std::vector<std::string> protect;
@@ -54,6 +57,12 @@ struct Options {
     std::vector<std::string> columns;
     std::optional<int> expect;
     bool expect_any = false;
+    std::optional<int> exit_status;  // what nvidia-smi ended with
+    // baseline
+    std::optional<std::string> output;  // -o
+    Mebibytes most_idle = agentless::most_idle;
+    // explain
+    std::vector<std::string> codes;  // none: list them all
     // What is told
     Format format = Format::text;
     ColorMode color = ColorMode::automatic;

@@ -4,11 +4,14 @@
 
 #include <algorithm>
 
+#include "base/files.hpp"
 #include "inventory/inventory.hpp"
 #include "playbooks/playbook.hpp"
 
 namespace cleanslate::controller {
 namespace {
+
+constexpr std::size_t max_baseline = 64u << 20;
 
 inventory::Host this_machine() {
     char name[256] = {};
@@ -42,7 +45,8 @@ Result<Selection> select_hosts(const Options& options) {
 }
 
 agentless::HostTask task_for(const inventory::Host& host, const Options& options,
-                             const std::vector<std::string>& playbook_protect) {
+                             const std::vector<std::string>& playbook_protect,
+                             std::shared_ptr<const agentless::Baseline> baseline) {
     agentless::HostTask task;
     task.host = host;
     // A user in -H stands closer to its host than -u does.
@@ -52,6 +56,8 @@ agentless::HostTask task_for(const inventory::Host& host, const Options& options
     expect.gpus = host.gpus;
     expect.max_used = host.max_used;
     if (options.max_used) expect.max_used = options.max_used;
+    expect.baseline = std::move(baseline);
+    expect.unified_memory = host.unified_memory.value_or(false);
     expect.require_holders = options.require_holders;
     expect.raw_commands = options.raw_commands;
     expect.protection.protect = host.protect;
@@ -60,6 +66,16 @@ agentless::HostTask task_for(const inventory::Host& host, const Options& options
     expect.protection.unprotect = host.unprotect;
     add_missing(expect.protection.unprotect, options.unprotect);
     return task;
+}
+
+Result<std::shared_ptr<const agentless::Baseline>> load_baseline(const Options& options) {
+    if (!options.baseline) return nullptr;
+    const auto text = read_file(*options.baseline, max_baseline);
+    if (!text) return std::unexpected(text.error());
+    auto baseline = agentless::parse_baseline(*text, *options.baseline);
+    if (!baseline) return std::unexpected(baseline.error());
+    if (options.baseline_margin) baseline->margin = *options.baseline_margin;
+    return std::make_shared<const agentless::Baseline>(std::move(*baseline));
 }
 
 agentless::Reach reach_for(const Options& options, const Environment& environment) {

@@ -2,9 +2,11 @@
 // From the command line and the inventory to what a sweep needs. Precedence: flag given > host variable >
 // nearest group (the inventory has done that) > default.
 
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "agentless/baseline.hpp"
 #include "agentless/fleet.hpp"
 #include "base/result.hpp"
 #include "controller/options.hpp"
@@ -20,8 +22,13 @@ struct Selection {
 // Errors leave everything uncontacted.
 Result<Selection> select_hosts(const Options& options);
 
+// `baseline`: --baseline's, else null.
 agentless::HostTask task_for(const inventory::Host& host, const Options& options,
-                             const std::vector<std::string>& playbook_protect);
+                             const std::vector<std::string>& playbook_protect,
+                             std::shared_ptr<const agentless::Baseline> baseline = nullptr);
+
+// --baseline's file with --baseline-margin; null where it was not given.
+Result<std::shared_ptr<const agentless::Baseline>> load_baseline(const Options& options);
 
 agentless::Reach reach_for(const Options& options, const Environment& environment);
 

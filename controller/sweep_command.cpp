@@ -50,9 +50,12 @@ Status prepare_order(const Context& context, Ready& ready) {
     if (!job) return std::unexpected(job.error());
     auto selection = select_hosts(options);
     if (!selection) return std::unexpected(selection.error());
+    const auto baseline = load_baseline(options);
+    if (!baseline) return std::unexpected(baseline.error());
     const std::vector<std::string> protect =
         job->playbook ? job->playbook->protect : std::vector<std::string>{};
-    for (const auto& host : selection->hosts) ready.order.tasks.push_back(task_for(host, options, protect));
+    for (const auto& host : selection->hosts)
+        ready.order.tasks.push_back(task_for(host, options, protect, *baseline));
     ready.order.job = std::move(*job);
     ready.order.limits = options.limits;
     ready.notes = std::move(selection->notes);

@@ -124,6 +124,38 @@ std::size_t total(const std::array<std::size_t, 5>& counts) {
     return sum;
 }
 
+// What is worth knowing of clean hosts' GPUs, one line a code however many there are: `explain` and the JSON
+// report have the rest.
+void write_notes_of_clean(Page& page, const std::vector<const HostOutcome*>& hosts) {
+    struct Note {
+        std::string code;
+        std::vector<std::string> hosts;
+        std::vector<int> gpus;  // of the first host
+    };
+    std::vector<Note> notes;
+    for (const HostOutcome* host : hosts) {
+        if (!host->last) continue;
+        for (const GpuVerdict& gpu : host->last->gpus) {
+            for (const Finding& finding : gpu.findings) {
+                if (gpu.repaired && finding.code == "row-repaired") continue;
+                auto note = std::ranges::find(notes, finding.code, &Note::code);
+                if (note == notes.end()) note = notes.insert(notes.end(), {finding.code, {}, {}});
+                if (note->hosts.empty() || note->hosts.back() != host->name)
+                    note->hosts.push_back(host->name);
+                const bool again = std::ranges::find(note->gpus, gpu.index) != note->gpus.end();
+                if (note->hosts.size() == 1 && gpu.index && !again) note->gpus.push_back(*gpu.index);
+            }
+        }
+    }
+    for (const Note& note : notes) {
+        const std::string names = inventory::fold(note.hosts);
+        const std::string where = note.hosts.size() > 1 ? fmt::format("{} ({})", names, note.hosts.size())
+                                  : note.gpus.empty()   ? names
+                                                        : names + " GPU " + fold_numbers(note.gpus);
+        page.line(0, {{fmt::format("note {}: {}", note.code, where), Style::dim}});
+    }
+}
+
 void write_clean_hosts(Page& page, const Report& report, const Sink& sink) {
     std::vector<const HostOutcome*> clean;
     for (const HostOutcome& host : report.result.hosts)
@@ -136,6 +168,8 @@ void write_clean_hosts(Page& page, const Report& report, const Sink& sink) {
         write_clean_group(page, group);
         sink(page.take());
     }
+    write_notes_of_clean(page, clean);
+    sink(page.take());
 }
 
 void write_other_hosts(Page& page, const Report& report, const TextOptions& options, const Sink& sink) {

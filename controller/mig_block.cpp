@@ -1,0 +1,59 @@
+// The MIG instances of one GPU in the text report.
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "controller/host_block.hpp"
+
+namespace cleanslate::controller {
+namespace {
+
+using namespace agentless;
+
+// By the kernel's numbers, where `nvidia-smi -L` does not list it.
+std::string name_without_device(const MigInstance& instance) {
+    if (!instance.gpu_instance) return instance.uuid.empty() ? "MIG ?" : instance.uuid;
+    std::string name = fmt::format("MIG GI {}", *instance.gpu_instance);
+    if (instance.compute_instance) name += fmt::format(" CI {}", *instance.compute_instance);
+    return name;
+}
+
+// "1g.18gb  pid 812, pid 813".
+std::string text_of(const MigInstance& instance) {
+    std::string text = instance.profile;
+    std::string_view separator = text.empty() ? "" : "  ";
+    if (instance.holders.empty()) text += fmt::format("{}no holder", separator);
+    for (const ProcessKey& key : instance.holders) {
+        text += fmt::format("{}pid {}", separator, key.pid);
+        separator = ", ";
+    }
+    return text;
+}
+
+struct Line {
+    std::string name, text;
+    std::vector<int> devices;  // empty: one that has no number
+};
+
+}  // namespace
+
+void write_instances(Page& page, std::size_t indent, const std::vector<MigInstance>& instances) {
+    std::vector<Line> lines;
+    for (const MigInstance& instance : instances) {
+        const std::string text = text_of(instance);
+        const auto same = [&](const Line& line) {
+            return instance.device && !line.devices.empty() && line.text == text;
+        };
+        auto found = std::ranges::find_if(lines, same);
+        if (found == lines.end())
+            found = lines.insert(lines.end(), {name_without_device(instance), text, {}});
+        if (instance.device) found->devices.push_back(*instance.device);
+    }
+    for (const Line& line : lines) {
+        const auto name = line.devices.empty() ? line.name : "MIG " + fold_numbers(line.devices);
+        page.cut(indent, {{fmt::format("{:<9} ", name)}, {line.text}});
+    }
+}
+
+}  // namespace cleanslate::controller
