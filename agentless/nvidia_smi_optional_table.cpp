@@ -50,8 +50,11 @@ class OptionalReader {
         if (text.empty()) return;
         // Nothing of it holds a comma. A line that no newline ends may go on.
         const auto cells = split_cells(text, columns_.size() + 1);
-        if (!line.terminated || cells.size() != columns_.size() || rows_.size() >= most_rows)
+        if (!line.terminated || cells.size() != columns_.size()) return problem(text);
+        if (rows_.size() >= most_rows) {
+            flooded_ = true;
             return problem(text);
+        }
         OptionalRow row;
         row.line = text.substr(0, longest_problem);
         for (std::size_t i = 0; i < cells.size(); ++i)
@@ -62,7 +65,8 @@ class OptionalReader {
     OptionalTable finish() {
         std::vector<std::vector<OptionalRow*>> rows_of(gpus_.size());
         for (auto& row : rows_) {
-            const auto gpu = only_gpu_of(row);
+            // Above the bound nobody knows any more which rows stand alone.
+            const auto gpu = flooded_ ? std::nullopt : only_gpu_of(row);
             if (gpu)
                 rows_of[*gpu].push_back(&row);
             else
@@ -127,6 +131,7 @@ class OptionalReader {
     std::vector<OptionalRow> rows_;
     OptionalTable table_;
     std::size_t dropped_ = 0;
+    bool flooded_ = false;
 };
 
 }  // namespace

@@ -49,5 +49,35 @@ TEST_F(ReadFile, NamesWhatCanNotBeRead) {
     EXPECT_EQ(read_file(path(""), 5).error().message, path("") + ": is a folder");
 }
 
+TEST_F(ReadFile, GivesAFileOfAnySizeInPieces) {
+    std::ofstream(path("f"), std::ios::binary) << std::string(300'000, 'x') << "end";
+    std::size_t total = 0, largest = 0;
+    std::string last;
+    const auto read = read_pieces(path("f"), [&](std::string_view piece) -> Status {
+        total += piece.size();
+        largest = std::max(largest, piece.size());
+        last = piece;
+        return {};
+    });
+    EXPECT_TRUE(read);
+    EXPECT_EQ(total, 300'003U);
+    EXPECT_LE(largest, 65'536U);
+    EXPECT_TRUE(last.ends_with("end"));
+    EXPECT_EQ(read_pieces(path("none"), [](std::string_view) -> Status { return {}; }).error().message,
+              path("none") + ": can not be read: No such file or directory");
+}
+
+TEST_F(ReadFile, StopsAtTheFirstPieceThatIsNotWanted) {
+    std::ofstream(path("f")) << std::string(300'000, 'x');
+    int pieces = 0;
+    const auto read = read_pieces(path("f"), [&](std::string_view) -> Status {
+        ++pieces;
+        return fail("usage", "enough");
+    });
+    ASSERT_FALSE(read);
+    EXPECT_EQ(read.error().message, "enough");
+    EXPECT_EQ(pieces, 1);
+}
+
 }  // namespace
 }  // namespace cleanslate
