@@ -58,16 +58,17 @@ struct Report {
         return none;
     }
     std::string verdict(const std::string& name) const { return host(name)["verdict"].get<std::string>(); }
-    bool has_finding(const std::string& name, const std::string& code, const std::string& part = "") const {
-        const auto found = [&](const json& findings) {
-            for (const auto& f : findings)
-                if (f["code"] == code && f.dump().find(part) != std::string::npos) return true;
-            return false;
-        };
+    // The host's own findings and its GPUs'.
+    std::vector<json> findings(const std::string& name) const {
         const auto& h = host(name);
-        if (found(h["findings"])) return true;
+        std::vector<json> all(h["findings"].begin(), h["findings"].end());
         for (const auto& gpu : h["gpus"])
-            if (found(gpu["findings"])) return true;
+            all.insert(all.end(), gpu["findings"].begin(), gpu["findings"].end());
+        return all;
+    }
+    bool has_finding(const std::string& name, const std::string& code, const std::string& part = "") const {
+        for (const auto& f : findings(name))
+            if (f["code"] == code && f.dump().find(part) != std::string::npos) return true;
         return false;
     }
 };
