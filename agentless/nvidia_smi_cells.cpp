@@ -106,6 +106,7 @@ bool is_uuid(std::string_view cell) {
 
 bool is_performance_state(std::string_view cell) {
     if (cell.size() < 2 || cell.size() > 3 || cell.front() != 'P') return false;
+    if (cell.size() > 2 && cell[1] == '0') return false;
     const auto number = parse_number(cell.substr(1));
     return number && *number <= 15;
 }
