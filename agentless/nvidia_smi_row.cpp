@@ -129,7 +129,8 @@ GpuRow read_row(const std::vector<std::string_view>& cells, const std::vector<st
         if (is_optional_column(column)) {
             if (cell.empty() || printable(cell) != cell) refuse(row, column, cell);
             if (read_cell(cell).kind == CellKind::refused)
-                add(row, Trouble::refused, "permission-refused", fmt::format("{} is {}", column, bounded(cell)));
+                add(row, Trouble::refused, "permission-refused",
+                    fmt::format("{} is {}", column, bounded(cell)));
             row.optional.push_back({columns[i], bounded(cell)});
             continue;
         }
