@@ -120,8 +120,8 @@ unsigned asked(const Evidence& evidence, const Expectations& expectations) {
     if (evidence.pci_gpus) sources |= pci;
     if (evidence.driver_gpus) sources |= driver;
     if (evidence.gpu_query.exit_status && !evidence.gpus.empty()) sources |= rows;
-    if (evidence.listed && evidence.list_query.exit_status == 0 && evidence.list_problems.empty() &&
-        std::ranges::all_of(*evidence.listed, readable, &ListedGpu::uuid))
+    if (evidence.listed && !evidence.listed->empty() && evidence.list_query.exit_status == 0 &&
+        evidence.list_problems.empty() && std::ranges::all_of(*evidence.listed, readable, &ListedGpu::uuid))
         sources |= list;
     if (expectations.gpus == 0 && evidence.gpus.empty()) sources |= inventory;
     return sources;

@@ -13,14 +13,18 @@ void share_notes(std::vector<GpuVerdict>& gpus, Findings& host) {
             return f.severity == Severity::note && f.code == note.code && f.text == note.text;
         });
     };
-    const auto healthy =
-        std::ranges::find_if(gpus, [](const GpuVerdict& gpu) { return gpu.verdict != Verdict::sick; });
+    // A row of failure texts shows little else, and one that is not there nothing.
+    const auto can_tell = [](const GpuVerdict& gpu) {
+        return gpu.verdict != Verdict::sick &&
+               std::ranges::find(gpu.findings, "no-row", &Finding::code) == gpu.findings.end();
+    };
+    const auto healthy = std::ranges::find_if(gpus, can_tell);
     if (healthy == gpus.end()) return;
     std::vector<Finding> shared;
     for (const auto& note : healthy->findings) {
         if (note.severity != Severity::note) continue;
         const bool all = std::ranges::all_of(
-            gpus, [&](const GpuVerdict& gpu) { return gpu.verdict == Verdict::sick || has(gpu, note); });
+            gpus, [&](const GpuVerdict& gpu) { return !can_tell(gpu) || has(gpu, note); });
         if (all && std::ranges::count_if(gpus, [&](const GpuVerdict& gpu) { return has(gpu, note); }) > 1)
             shared.push_back(note);
     }

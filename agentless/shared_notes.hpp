@@ -8,8 +8,8 @@
 
 namespace cleanslate::agentless {
 
-// Takes notes of one code and text, which all of at least two GPUs that are not sick have, from the GPUs to
-// the host.
+// Takes notes of one code and text from the GPUs to the host: those that at least two GPUs have, and all that
+// have a row and are not sick.
 void share_notes(std::vector<GpuVerdict>& gpus, Findings& host);
 
 }  // namespace cleanslate::agentless

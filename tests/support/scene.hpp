@@ -59,6 +59,30 @@ class Scene {
         e_.apps.push_back({pid, uuid_of(gpu), Mebibytes{mib}, "[Not Found]"});
         return used(gpu, mib);
     }
+    // PCI and `nvidia-smi -L` show what the driver and the rows show.
+    Scene& everywhere() {
+        e_.pci_gpus.emplace();
+        e_.listed.emplace();
+        e_.list_query.exit_status = 0;
+        e_.optional_query.exit_status = 0;
+        for (const auto& row : e_.gpus) {
+            e_.pci_gpus->push_back({row.bus_id, "nvidia"});
+            e_.listed->push_back({row.index.value_or(0), row.name, row.uuid, {}});
+        }
+        return *this;
+    }
+    // A root daemon of the system with every device file open and mapped.
+    Scene& daemon(Pid pid, const std::string& exe) {
+        Process& p = add(pid, 1, exe.substr(exe.rfind('/') + 1).substr(0, 15), exe);
+        p.cgroup = "/system.slice/daemon.service";
+        open_all(p);
+        return *this;
+    }
+    // What the driver lists, and no more.
+    Scene& listed(Pid pid, int gpu, std::int64_t mib, const std::string& name = "/usr/bin/python3.11") {
+        e_.apps.push_back({pid, uuid_of(gpu), Mebibytes{mib}, name});
+        return *this;
+    }
     Scene& in_cgroup(Pid pid, std::string path) {
         get(pid).cgroup = std::move(path);
         return *this;

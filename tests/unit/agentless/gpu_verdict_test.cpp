@@ -11,6 +11,7 @@ namespace cleanslate::agentless {
 namespace {
 
 using testing::bus_of;
+using testing::codes;
 using testing::find;
 using testing::judge;
 using testing::Scene;
@@ -60,6 +61,130 @@ TEST(SickGpu, ThatWantsRecoveryOrARemapIsNamed) {
     scene.evidence().gpus[0].troubles.push_back(
         {Trouble::sick, "recovery-action", "recovery action GPU Reset", {}});
     EXPECT_EQ(judge(scene).verdict, Verdict::sick);
+}
+
+TEST(SickGpu, IsOneWhoseOptionalColumnsSaySo) {
+    Scene scene(2);
+    auto& row = scene.evidence().gpus[1];
+    row.optional = {{"fabric.state", "In Progress\x1b"}};
+    row.troubles.push_back({Trouble::sick, "fabric-not-ready", "fabric.state is In Progress", {}});
+    row.troubles.push_back({Trouble::none, "ecc-uncorrected", "3 uncorrectable memory errors", {}});
+    const auto host = judge(scene);
+    EXPECT_EQ(host.verdict, Verdict::sick);
+    EXPECT_EQ(codes(host.gpus[1].findings), "fabric-not-ready:sick ecc-uncorrected:note");
+    ASSERT_EQ(host.gpus[1].optional.size(), 1u);
+    EXPECT_EQ(host.gpus[1].optional[0].column, "fabric.state");
+    EXPECT_EQ(host.gpus[1].optional[0].cell.find('\x1b'), std::string::npos);
+}
+
+// GB10 as the core query shows it.
+Scene unified_scene() {
+    Scene scene(1);
+    auto& row = scene.evidence().gpus[0];
+    row.used.reset();
+    row.total.reset();
+    row.cells[3] = row.cells[4] = "[N/A]";
+    return scene;
+}
+
+HostVerdict judge_unified(Scene& scene) {
+    Expectations unified;
+    unified.unified_memory = true;
+    return agentless::judge(scene.evidence(), unified);
+}
+
+TEST(UnifiedMemory, IsJudgedByProcessesOnlyWhereTheInventorySaysSo) {
+    auto scene = unified_scene();
+    EXPECT_EQ(judge(scene).verdict, Verdict::unknown);
+    auto host = judge_unified(scene);
+    EXPECT_EQ(host.verdict, Verdict::clean);
+    EXPECT_EQ(codes(host.gpus[0].findings), "unified-memory:note");
+    EXPECT_EQ(host.gpus[0].limit, std::nullopt);
+    scene.evidence().apps.push_back({1182, uuid_of(0), std::nullopt, "[Not Found]"});
+    host = judge_unified(scene);
+    EXPECT_EQ(host.verdict, Verdict::dirty);
+    scene.evidence().apps.clear();
+    scene.opener(843);
+    EXPECT_EQ(judge_unified(scene).verdict, Verdict::dirty);
+}
+
+TEST(UnifiedMemory, ExcusesNothingButACellThatSaysNotSupported) {
+    for (const auto* cell : {"what", "", "-1 MiB", "12,345 MiB", "1.5 MiB", "N/A MiB", "none",
+                             "[Insufficient Permissions]", "0x10"}) {
+        auto scene = unified_scene();
+        scene.evidence().gpus[0].cells[3] = cell;
+        EXPECT_EQ(judge_unified(scene).verdict, Verdict::unknown) << cell;
+    }
+    auto sick = unified_scene();
+    sick.evidence().gpus[0].cells[3] = "[GPU is lost]";
+    EXPECT_EQ(judge_unified(sick).verdict, Verdict::sick);
+    auto short_row = unified_scene();
+    short_row.evidence().gpus[0].cells = {"0", "[N/A]"};
+    EXPECT_EQ(judge_unified(short_row).verdict, Verdict::unknown);
+}
+
+TEST(UnifiedMemory, IsNotEnoughWhereHoldersAreNotVisible) {
+    using Change = void (*)(Evidence&);
+    const std::vector<Change> changes{
+        [](Evidence& e) { e.root = false; },
+        [](Evidence& e) { e.holders_visible = false, e.unreadable = 1; },
+        [](Evidence& e) { e.proc_hides_others = true; },
+        [](Evidence& e) { e.app_query.exit_status = 255; },
+    };
+    for (std::size_t i = 0; i < changes.size(); ++i) {
+        auto scene = unified_scene();
+        changes[i](scene.evidence());
+        const auto host = judge_unified(scene);
+        EXPECT_EQ(host.verdict, Verdict::unknown) << i;
+        EXPECT_NE(find(host.gpus[0].findings, "memory-not-shown"), nullptr) << i;
+    }
+}
+
+TEST(UnifiedMemory, OfAGpuThatShowsItIsJudgedByIt) {
+    Scene scene(1);
+    scene.used(0, 500);
+    const auto host = judge_unified(scene);
+    EXPECT_EQ(host.verdict, Verdict::dirty);
+    EXPECT_EQ(host.gpus[0].limit, Mebibytes{100});
+}
+
+TEST(VgpuGuest, IsNamedAndMayShowNoHealth) {
+    Scene scene(1);
+    auto& row = scene.evidence().gpus[0];
+    row.cells[5] = "[N/A]";
+    row.troubles.push_back({Trouble::none, "health-not-shown", "x", {}});
+    EXPECT_EQ(codes(judge(scene).findings), "health-not-shown:note");
+    row.name = row.cells[7] = "GRID A100-8Q";
+    const auto host = judge(scene);
+    EXPECT_EQ(host.verdict, Verdict::clean);
+    EXPECT_EQ(codes(host.findings), "");
+    EXPECT_EQ(codes(host.gpus[0].findings), "vgpu-guest:note");
+    row.used.reset();
+    row.cells[3] = "[N/A]";
+    EXPECT_EQ(judge(scene).verdict, Verdict::unknown);
+}
+
+TEST(Parse, SharesOptionalColumnsLimitsAndNames) {
+    Scene scene(1);
+    scene.used(0, 300);
+    auto& e = scene.evidence();
+    e.gpus[0].name = "GRID A100-8Q";
+    e.gpus[0].optional = {{"persistence_mode", "Disabled"}};
+    e.gpus[0].troubles.push_back({Trouble::none, "persistence-off", "persistence mode is off", {}});
+    e.driver_version = "470.57.02";
+    Expectations parse;
+    parse.parse_only = true;
+    parse.gpus = 1;
+    e.gpu_query.exit_status.reset();
+    auto host = agentless::judge(e, parse);
+    EXPECT_EQ(host.verdict, Verdict::clean);
+    EXPECT_EQ(codes(host.gpus[0].findings), "persistence-off:note vgpu-guest:note reserved-counted-in:note");
+    EXPECT_EQ(host.gpus[0].optional.size(), 1u);
+    EXPECT_EQ(host.gpus[0].limit, Mebibytes{400});
+    e.gpu_query.exit_status = 255;
+    host = agentless::judge(e, parse);
+    EXPECT_EQ(host.verdict, Verdict::unknown);
+    EXPECT_NE(find(host.findings, "nvidia-smi-failed"), nullptr);
 }
 
 }  // namespace
