@@ -13,6 +13,7 @@ namespace {
 
 // On a healthy GPU memory.used is the sum over the compute apps and some 20 MiB.
 constexpr Mebibytes usual_overhead{64};
+constexpr std::size_t most_names = 3;
 
 bool ended(const Holder& holder) { return holder.state == 'Z' || holder.state == 'X'; }
 bool has_no_pid(const Holder& holder) { return holder.key.pid == 0; }
@@ -96,21 +97,23 @@ bool has(const std::vector<int>& minors, int minor) {
     return std::ranges::find(minors, minor) != minors.end();
 }
 
-// The processes with this GPU's device file open (or only those that map it), by name.
-std::vector<std::string> with_file(std::optional<int> minor, bool mapped_only, bool protected_only,
-                                   const Evidence& evidence, const Expectations& expectations) {
+// By name: every process with this device file open, or the protected ones that map it.
+enum class Files { open, mapped_by_protected };
+std::vector<std::string> with_file(int minor, Files files, const Evidence& evidence,
+                                   const Expectations& expectations) {
     std::vector<std::string> names;
-    if (!minor) return names;
     for (const auto& process : evidence.processes) {
-        const bool maps = has(process.mapped_minors, *minor);
-        if (!maps && (mapped_only || !has(process.open_minors, *minor))) continue;
+        const bool maps = has(process.mapped_minors, minor);
+        if (!maps && (files != Files::open || !has(process.open_minors, minor))) continue;
         const auto holder = describe(process, evidence, expectations);
-        if (protected_only && !holder.is_protected) continue;
-        names.push_back(name_of(holder) + (holder.is_protected && !protected_only ? ", protected" : ""));
+        if (files == Files::open)
+            names.push_back(name_of(holder) + (holder.is_protected ? ", protected" : ""));
+        else if (holder.is_protected)
+            names.push_back(name_of(holder));
     }
-    if (names.size() > 3) {
-        const auto more = names.size() - 3;
-        names.resize(3);
+    if (names.size() > most_names) {
+        const auto more = names.size() - most_names;
+        names.resize(most_names);
         names.push_back(fmt::format("{} more", more));
     }
     return names;
@@ -119,31 +122,30 @@ std::vector<std::string> with_file(std::optional<int> minor, bool mapped_only, b
 std::string listed_names(const std::vector<Holder>& holders, const Evidence& evidence) {
     std::vector<std::string> names;
     for (const auto& holder : holders)
-        if (is_listed(holder) && names.size() < 3) names.push_back(as_listed(holder, evidence));
+        if (is_listed(holder) && names.size() < most_names) names.push_back(as_listed(holder, evidence));
     return names.empty() ? "nobody" : fmt::format("{}", fmt::join(names, ", "));
 }
 
 // Memory that no process in sight accounts for.
 void find_ownerless(const Slot& slot, const GpuVerdict& gpu, const Evidence& evidence,
                     const Expectations& expectations, Findings& findings) {
-    const auto* kernel = driver_gpu_of(slot, evidence);
-    const auto minor = kernel == nullptr ? std::nullopt : kernel->minor;
     const std::string used =
         gpu.used ? fmt::format("{} MiB are used", gpu.used->count) : "what is used is not shown";
-    const bool none_listed = std::ranges::none_of(gpu.holders, is_listed);
-    const auto mapping = with_file(minor, true, true, evidence, expectations);
-    if (none_listed && !mapping.empty()) {
-        findings.add(
-            finding("graphics-memory", fmt::format("{}, the driver lists nobody, and the GPU is mapped by {}",
-                                                   used, fmt::join(mapping, ", "))));
-        return;
+    std::string files = "which device file is its own is not known";
+    if (const auto* kernel = driver_gpu_of(slot, evidence); kernel != nullptr && kernel->minor) {
+        const auto mapping = with_file(*kernel->minor, Files::mapped_by_protected, evidence, expectations);
+        if (!mapping.empty() && std::ranges::none_of(gpu.holders, is_listed)) {
+            findings.add(finding("graphics-memory",
+                                 fmt::format("{}, the driver lists nobody, and the GPU is mapped by {}", used,
+                                             fmt::join(mapping, ", "))));
+            return;
+        }
+        const auto open = with_file(*kernel->minor, Files::open, evidence, expectations);
+        files = open.empty() ? "no process was seen with the device open"
+                             : fmt::format("the device is open in {}", fmt::join(open, "; "));
     }
-    const auto open = with_file(minor, false, false, evidence, expectations);
-    findings.add(finding("memory-without-holder",
-                         fmt::format("{}, the driver lists {}, and the device is open in {}", used,
-                                     listed_names(gpu.holders, evidence),
-                                     open.empty() ? std::string("no process seen")
-                                                  : fmt::format("{}", fmt::join(open, "; ")))));
+    findings.add(finding("memory-without-holder", fmt::format("{}, the driver lists {}, and {}", used,
+                                                              listed_names(gpu.holders, evidence), files)));
 }
 
 // memory.used against the sum over the compute apps.
