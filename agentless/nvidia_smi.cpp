@@ -35,7 +35,7 @@ class GpuTableReader::Rows {
     void feed(std::string_view piece) { lines_.feed(piece); }
 
     std::size_t held() const {
-        std::size_t bytes = lines_.held();
+        std::size_t bytes = lines_.held() + fused_.size();
         for (const auto& message : table_.messages) bytes += message.text.size();
         for (const auto& problem : table_.problems) bytes += problem.size();
         for (const auto& row : table_.rows) {
@@ -48,6 +48,7 @@ class GpuTableReader::Rows {
 
     GpuTable finish() {
         lines_.finish();
+        distrust_mixed_units();
         if (options_.repair_fused && repair_fused_row(table_.rows, fused_, options_.expected))
             note_problem(fmt::format("first row: index {} taken out of a row fused to pids",
                                      table_.rows.front().index.value_or(0)));
@@ -68,6 +69,11 @@ class GpuTableReader::Rows {
         ++number_;
         const auto text = trim(line.text);
         const auto prose_before = std::exchange(prose_before_, std::nullopt);
+        // More rows than any host has: nothing that comes behind them matters any more.
+        if (table_.rows.size() >= most_rows && table_.lines_dropped > 0) {
+            ++table_.lines_dropped;
+            return;
+        }
         if (line.cut) return odd_line("line-too-long", text);
         if (text.empty()) return;
         const auto cells = split_cells(text, most_cells);
@@ -115,6 +121,7 @@ class GpuTableReader::Rows {
 
     bool add_row(const std::vector<std::string_view>& cells, bool terminated) {
         if (full()) return true;
+        note_units(cells);
         table_.rows.push_back(read_row(cells, table_.columns, terminated));
         const auto& row = table_.rows.back();
         for (const auto& trouble : row.troubles)
@@ -123,6 +130,32 @@ class GpuTableReader::Rows {
         if (table_.rows.size() == 1 && index == 0 && !row.index && is_pid_list(cells.front()))
             fused_ = std::string(cells.front());
         return true;
+    }
+
+    // Of the row that comes next: how its memory is written.
+    void note_units(const std::vector<std::string_view>& cells) {
+        Units units;
+        for (std::size_t i = 0; i < cells.size(); ++i) {
+            if (!table_.columns[i].starts_with("memory.") || !read_mebibytes(cells[i])) continue;
+            (cells[i].ends_with("MiB") ? units.some : units.none) = true;
+        }
+        units_.resize(table_.rows.size());
+        units_.push_back(units);
+    }
+
+    // nvidia-smi prints units everywhere or nowhere. A number without one beside others that have it was cut.
+    void distrust_mixed_units() {
+        const bool some = std::ranges::any_of(units_, &Units::some);
+        for (std::size_t i = 0; some && i < units_.size(); ++i) {
+            if (!units_[i].none) continue;
+            auto& row = table_.rows[i];
+            row.used.reset();
+            row.total.reset();
+            row.troubles.push_back({Trouble::unreadable,
+                                    "cell-unreadable",
+                                    "memory without a unit, which other cells of the table have",
+                                    {}});
+        }
     }
 
     // A line that begins like a row and has the wrong number of cells, or the wrong things in them: kept as a
@@ -160,6 +193,10 @@ class GpuTableReader::Rows {
                 return;
             }
         }
+        if (messages_full()) {
+            ++table_.lines_dropped;
+            return;
+        }
         auto message = classify_line(text);
         const bool goes_on = before && table_.messages[*before].trouble != Trouble::none;
         if (message.code == "continued" && !goes_on) {
@@ -175,8 +212,10 @@ class GpuTableReader::Rows {
     }
 
     // One place is kept for the message that says how many more there were.
+    bool messages_full() const { return table_.messages.size() + 1 >= most_messages; }
+
     bool add_message(DriverMessage message) {
-        if (table_.messages.size() + 1 >= most_messages) {
+        if (messages_full()) {
             ++table_.lines_dropped;
             return false;
         }
@@ -196,9 +235,15 @@ class GpuTableReader::Rows {
             table_.problems.push_back(fmt::format("line {}: {}", number_, what));
     }
 
+    struct Units {
+        bool some = false;  // has memory with its unit
+        bool none = false;  // has memory without
+    };
+
     TableOptions options_;
     LineReader lines_;
     GpuTable table_;
+    std::vector<Units> units_;  // by row; broken rows have neither
     std::size_t number_ = 0;
     bool header_seen_ = false;
     std::string fused_;                        // the first row's index cell, where it is pids and digits

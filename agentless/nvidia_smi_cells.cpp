@@ -104,6 +104,11 @@ bool is_uuid(std::string_view cell) {
            is_instance_path(cell.substr(std::min(length, cell.size())));
 }
 
+bool is_bus_id_cell(std::string_view cell) {
+    const auto domain = cell.find(':');
+    return (domain == 4 || domain == 8) && !normal_bus_id(cell).empty();
+}
+
 bool is_performance_state(std::string_view cell) {
     if (cell.size() < 2 || cell.size() > 3 || cell.front() != 'P') return false;
     if (cell.size() > 2 && cell[1] == '0') return false;

@@ -28,6 +28,8 @@ std::optional<int> read_index(std::string_view cell);
 
 // GPU-UUID, MIG-UUID, or MIG-GPU-UUID/7/0 as drivers before 470 have it.
 bool is_uuid(std::string_view cell);
+// A bus id as rows have it: a domain of eight digits, of four with drivers before 381.
+bool is_bus_id_cell(std::string_view cell);
 bool is_performance_state(std::string_view cell);  // P0 to P15
 bool is_pid_list(std::string_view text);           // digits and blanks, at least one digit: what fuser prints
 

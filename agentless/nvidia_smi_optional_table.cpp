@@ -97,7 +97,7 @@ class OptionalReader {
             return !row.uuid.empty() || failed;
         }
         if (column == "pci.bus_id") {
-            row.bus_id = normal_bus_id(cell);
+            row.bus_id = is_bus_id_cell(cell) ? normal_bus_id(cell) : "";
             return !row.bus_id.empty() || failed;
         }
         row.cells.push_back({column, bounded(cell)});

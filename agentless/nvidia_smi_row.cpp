@@ -18,7 +18,7 @@ bool acceptable(std::string_view column, std::string_view cell) {
     if (column == "index") return is_pid_list(cell) || failed(cell);
     if (column == "memory.used") return read_mebibytes(cell).has_value() || failed(cell);
     if (column == "uuid") return is_uuid(cell) || failed(cell);
-    if (column == "pci.bus_id") return !normal_bus_id(cell).empty() || failed(cell);
+    if (column == "pci.bus_id") return is_bus_id_cell(cell) || failed(cell);
     return true;
 }
 
@@ -36,35 +36,33 @@ void refuse(GpuRow& row, std::string_view column, std::string_view cell) {
         fmt::format("{} is {}", column, cell.empty() ? "empty" : ellipsize(bounded(cell), 60)));
 }
 
+// Whether a cell that no newline ends is there to its end: by its unit, its bracket or its shape.
+bool is_whole(std::string_view column, std::string_view cell) {
+    if (column == "uuid") return is_uuid(cell);
+    if (column == "pci.bus_id") return is_bus_id_cell(cell);
+    return cell.ends_with("MiB") || cell.ends_with(']') || cell == "ERR!";
+}
+
+void read_index_cell(GpuRow& row, std::string_view cell) {
+    row.index = read_index(cell);
+    if (!row.index && is_pid_list(cell))
+        add(row, Trouble::unreadable, "row-fused",
+            fmt::format("no GPU index: {}", ellipsize(bounded(cell), 60)));
+}
+
 // Its failure texts alone are judged from the cell itself.
-void read_total_cell(GpuRow& row, std::string_view column, std::string_view cell, bool may_be_cut) {
+void read_total_cell(GpuRow& row, std::string_view column, std::string_view cell) {
     row.total = read_mebibytes(cell);
-    if (may_be_cut && !cell.ends_with("MiB")) row.total.reset();
     if (!row.total && !failed(cell)) refuse(row, column, cell);
 }
 
-void cut_short(GpuRow& row, std::string_view cell) {
+// The last cell of an output that no newline ends: what it shows may be the beginning of something else.
+void distrust(GpuRow& row, std::string_view column, std::string_view cell) {
     add(row, Trouble::unreadable, "row-truncated",
-        fmt::format("the output ends at {} without a newline: the number may go on", cell));
-}
-
-void read_index_cell(GpuRow& row, std::string_view cell, bool may_be_cut) {
-    row.index = read_index(cell);
-    if (row.index && may_be_cut) {
-        row.index.reset();
-        cut_short(row, cell);
-    } else if (!row.index && is_pid_list(cell)) {
-        add(row, Trouble::unreadable, "row-fused",
-            fmt::format("no GPU index: {}", ellipsize(bounded(cell), 60)));
-    }
-}
-
-// A used memory cell that is a failure text is judged from the cell itself.
-void read_used_cell(GpuRow& row, std::string_view cell, bool may_be_cut) {
-    row.used = read_mebibytes(cell);
-    if (!row.used || !may_be_cut || cell.ends_with("MiB")) return;
-    row.used.reset();
-    cut_short(row, cell);
+        fmt::format("the output ends at {} without a newline: it may go on", ellipsize(bounded(cell), 60)));
+    if (column == "index") row.index.reset();
+    if (column == "memory.used") row.used.reset();
+    if (column == "memory.total") row.total.reset();
 }
 
 // Whether the cell leaves nothing open about health: a plain value, or no column of health at all.
@@ -77,13 +75,13 @@ bool read_health_cell(GpuRow& row, std::string_view column, std::string_view cel
     return value || kind == CellKind::sick;  // that it is sick is health enough shown
 }
 
-void read_column(GpuRow& row, std::string_view column, std::string_view cell, bool may_be_cut) {
+void read_column(GpuRow& row, std::string_view column, std::string_view cell) {
     if (column == "index")
-        read_index_cell(row, cell, may_be_cut);
+        read_index_cell(row, cell);
     else if (column == "memory.used")
-        read_used_cell(row, cell, may_be_cut);
+        row.used = read_mebibytes(cell);  // a failure text is judged from the cell itself
     else if (column == "memory.total")
-        read_total_cell(row, column, cell, may_be_cut);
+        read_total_cell(row, column, cell);
     else if (column == "uuid")
         row.uuid = is_uuid(cell) ? std::string(cell) : std::string();
     else if (column == "pci.bus_id")
@@ -144,9 +142,10 @@ GpuRow read_row(const std::vector<std::string_view>& cells, const std::vector<st
         // The verdict has words of its own for these.
         if (is_damaged(cell) && !is_health && column != "index" && column != "memory.used")
             refuse(row, column, cell);
-        read_column(row, column, cell, !terminated && i + 1 == cells.size());
+        read_column(row, column, cell);
         health = read_health_cell(row, column, cell) && health;
     }
+    if (!terminated && !is_whole(columns.back(), cells.back())) distrust(row, columns.back(), cells.back());
     if (!health || !read.contains("temperature.gpu") || !read.contains("pstate"))
         add(row, Trouble::none, "health-not-shown", "temperature.gpu and pstate were not shown");
     judge_optional_columns(row);

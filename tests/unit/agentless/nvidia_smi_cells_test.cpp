@@ -31,8 +31,38 @@ TEST(Memory, IsDigitsAndAtMostTheUnit) {
                              "1 mib",
                              "18446744073709551616 MiB",
                              "18446744073709551615",
-                             "1099511627777"})
+                             "1099511627777",
+                             "00",
+                             "007 MiB"})
         EXPECT_EQ(read_mebibytes(cell), std::nullopt) << cell;
+}
+
+TEST(Uuid, HasTheShapeThatTheDriverGivesIt) {
+    const std::string uuid = "00000000-1111-2222-3333-4444AAAAffff";
+    EXPECT_TRUE(is_uuid("GPU-" + uuid));
+    EXPECT_TRUE(is_uuid("MIG-" + uuid));
+    EXPECT_TRUE(is_uuid("MIG-GPU-" + uuid + "/7/0"));
+    for (const std::string& text : {std::string(),
+                                    std::string("GPU-"),
+                                    std::string("GPU-1"),
+                                    std::string("[N/A]"),
+                                    uuid,
+                                    "gpu-" + uuid,
+                                    "GPU-" + uuid + "0",
+                                    "GPU-" + uuid + "/7/0",
+                                    "GPU-" + uuid.substr(1),
+                                    "GPU-g" + uuid.substr(1),
+                                    "GPU-" + uuid + " ",
+                                    "GPU_" + uuid,
+                                    "MIG-GPU-" + uuid,
+                                    "MIG-GPU-" + uuid + "/7",
+                                    "MIG-GPU-" + uuid + "/7/0/0",
+                                    "MIG-GPU-" + uuid + "/07/0",
+                                    "MIG-GPU-" + uuid + "/7/-1",
+                                    "MIG-MIG-" + uuid,
+                                    std::string("GPU-00000000-1111-2222-3333-4444AAAAfff\0", 40),
+                                    std::string("GPU-00000000 1111-2222-3333-4444AAAAffff")})
+        EXPECT_FALSE(is_uuid(text)) << text;
 }
 
 TEST(Index, IsAPlainNumberThatAGpuCanHave) {
@@ -75,6 +105,14 @@ TEST(BusId, HasOneSpelling) {
         EXPECT_EQ(normal_bus_id(text), "") << text;
 }
 
+TEST(BusId, OfARowHasADomainOfEightOrFourDigits) {
+    EXPECT_TRUE(is_bus_id_cell("00000000:0B:00.0"));
+    EXPECT_TRUE(is_bus_id_cell("0000:0b:00.0"));
+    for (const auto* text : {"", "0000000:0B:00.0", "00000:0B:00.0", "000000000:0B:00.0", "0B:00.0",
+                             "00000000:0B:00", "00000000:0B:00.0 "})
+        EXPECT_FALSE(is_bus_id_cell(text)) << text;
+}
+
 TEST(BusId, IsFoundInProse) {
     EXPECT_EQ(find_bus_id("for GPU 0000:0B:00.0: Unknown Error"), "00000000:0b:00.0");
     EXPECT_EQ(find_bus_id("for GPU0000:17:00.0: GPU is lost"), "00000000:17:00.0");
@@ -90,6 +128,12 @@ TEST(Column, HasOneNameUnderAllItsAliases) {
     EXPECT_EQ(normal_column(" Memory.Used [MiB] "), "memory.used");
     EXPECT_EQ(normal_column("gpu_uuid"), "uuid");
     EXPECT_EQ(normal_column("gpu_bus_id"), "pci.bus_id");
+}
+
+TEST(Column, IsKnownWhereTheProjectReadsIt) {
+    for (const auto* column : {"index", "memory.used", "pid", "gpu_recovery_action", "memory.reserved"})
+        EXPECT_TRUE(is_known_column(column)) << column;
+    for (const auto* column : {"", "noise", "utilization.gpu"}) EXPECT_FALSE(is_known_column(column));
 }
 
 TEST(BusIdAndColumn, HoldNoMoreThanTheyMay) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "agentless/nvidia_smi.hpp"
 
 namespace cleanslate::agentless {
@@ -44,6 +46,78 @@ TEST(Line, FitsItsColumnsOrIsNoRow) {
     for (const auto* line : {"", "0", "0, 5 MiB, 1", "zero, 5 MiB", "0, much", "Hello, world"})
         EXPECT_TRUE(fit_cells(line, two).empty()) << line;
     EXPECT_EQ(fit_cells("0, a, b, c", {"index", "name"}), (std::vector<std::string_view>{"0", "a, b, c"}));
+}
+
+TEST(Row, ReadsAColumnThatWasAskedTwiceOnce) {
+    const auto row = read_row({"0", "5 MiB", "P0", "P8"}, {"index", "memory.used", "pstate", "pstate"}, true);
+    EXPECT_EQ(row.used, Mebibytes{5});
+    EXPECT_FALSE(has_trouble(row, "cell-unreadable"));
+}
+
+TEST(Row, WithTwoWordsOnOneThingIsNotBelieved) {
+    for (const auto& [column, one, other] :
+         std::vector<std::array<std::string, 3>>{{"index", "0", "1"},
+                                                 {"memory.used", "5 MiB", "7 MiB"},
+                                                 {"memory.total", "5 MiB", "7 MiB"},
+                                                 {"pci.bus_id", "0000:0B:00.0", "0000:0C:00.0"}}) {
+        EXPECT_FALSE(has_trouble(read_row({one, one}, {column, column}, true), "cell-unreadable")) << column;
+        EXPECT_TRUE(has_trouble(read_row({one, other}, {column, column}, true), "cell-unreadable")) << column;
+    }
+}
+
+TEST(Row, WithACellThatNvidiaSmiNeverPrintsIsNotBelieved) {
+    const std::vector<std::string> columns{
+        "index",           "uuid",   "pci.bus_id", "memory.used",         "memory.total",
+        "temperature.gpu", "pstate", "power.draw", "gpu_recovery_action", "name"};
+    const std::vector<std::string_view> good{"0",  uuid, "00000000:00:06.0", "0 MiB", "143771 MiB",
+                                             "35", "P0", "77.73 W",          "None",  "NVIDIA H200"};
+    const auto unreadable = [](const GpuRow& row) {
+        for (const auto& trouble : row.troubles)
+            if (trouble.trouble == Trouble::unreadable) return true;
+        return !row.index || !row.used;
+    };
+    ASSERT_FALSE(unreadable(read_row(good, columns, true)));
+    for (std::size_t i = 0; i < good.size(); ++i) {
+        for (const std::string_view cell : {std::string_view(), std::string_view("\0", 1),
+                                            std::string_view("\xff"), std::string_view("a\x1b[31m")}) {
+            auto cells = good;
+            cells[i] = cell;
+            EXPECT_TRUE(unreadable(read_row(cells, columns, true))) << columns[i];
+        }
+        if (columns[i] == "gpu_recovery_action") continue;  // costs only itself
+        auto cells = good;
+        cells[i] = "[Timeout]";
+        EXPECT_TRUE(unreadable(read_row(cells, columns, true))) << columns[i];
+    }
+    for (const auto* total : {"-1 MiB", "1.5 MiB", "143,771", "140 GiB", "99999999999999999999 MiB"}) {
+        auto cells = good;
+        cells[4] = total;
+        EXPECT_TRUE(unreadable(read_row(cells, columns, true))) << total;
+    }
+}
+
+TEST(Row, ThatTheOutputEndsInIsBelievedUpToANumberThatMayGoOn) {
+    EXPECT_EQ(read_row({"5 MiB", "1"}, {"memory.used", "index"}, true).index, 1);
+    EXPECT_EQ(read_row({"5 MiB", "1"}, {"memory.used", "index"}, false).index, std::nullopt);
+    EXPECT_EQ(read_row({"0", "14377"}, {"index", "memory.total"}, false).total, std::nullopt);
+    EXPECT_EQ(read_row({"0", "143771 MiB"}, {"index", "memory.total"}, false).total, Mebibytes{143'771});
+}
+
+TEST(OptionalColumns, AreKeptApartFromTheOthers) {
+    const auto row =
+        read_row({"0", "None", "5 MiB", "Active"},
+                 {"index", "gpu_recovery_action", "memory.used", "clocks_event_reasons.hw_slowdown"}, true);
+    EXPECT_EQ(row.cells, (std::vector<std::string>{"0", "5 MiB"}));
+    EXPECT_EQ(row.optional, (std::vector<OptionalCell>{{"gpu_recovery_action", "None"},
+                                                       {"clocks_event_reasons.hw_slowdown", "Active"}}));
+    EXPECT_TRUE(has_trouble(row, "hw-slowdown"));
+}
+
+TEST(OptionalColumns, OfAHeaderWithOlderNamesAreKeptUnderTheNormalOnes) {
+    const auto read =
+        table("index, memory.used [MiB], clocks_throttle_reasons.hw_slowdown\n0, 0 MiB, Not Active\n");
+    ASSERT_EQ(read.rows.at(0).optional.size(), 1u);
+    EXPECT_EQ(read.rows[0].optional[0].column, "clocks_event_reasons.hw_slowdown");
 }
 
 }  // namespace

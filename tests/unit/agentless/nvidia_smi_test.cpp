@@ -121,6 +121,23 @@ TEST(Table, DoesNotTrustALastNumberThatMayGoOn) {
     EXPECT_TRUE(has_trouble(table("0, 0 MiB\n1").rows.at(1), "row-truncated"));
 }
 
+TEST(Table, HasUnitsEverywhereOrNowhere) {
+    EXPECT_EQ(table("0, 7 MiB\n1, 76107 MiB\n").rows.at(1).used, Mebibytes{76107});
+    EXPECT_EQ(table("0, 7\n1, 76107\n").rows.at(1).used, Mebibytes{76107});
+    // A row that was cut before its newline: 7 of 76107 MiB.
+    for (const auto* text : {"0, 5 MiB\n1, 7\n", "1, 7\n0, 5 MiB\n", "1, 7\nnoise\n2, x\n0, 5 MiB\n"}) {
+        for (const auto& row : table(text).rows) {
+            if (row.index != 1) continue;
+            EXPECT_EQ(row.used, std::nullopt) << text;
+            EXPECT_TRUE(has_trouble(row, "cell-unreadable")) << text;
+        }
+    }
+    const auto mixed = table(core_row("0", "0"));
+    EXPECT_TRUE(has_trouble(mixed.rows.at(0), "cell-unreadable"));
+    const auto reserved = table("0, 5, 616 MiB\n", {"index", "memory.used", "memory.reserved"});
+    EXPECT_TRUE(has_trouble(reserved.rows.at(0), "cell-unreadable"));
+}
+
 TEST(Table, NeverTakesPidsForAnIndex) {
     const auto read = table(" 77201 77201 772010, 0 MiB\n1, 0 MiB\n");
     ASSERT_EQ(read.rows.size(), 2u);
@@ -179,6 +196,63 @@ TEST(HostileOutput, IsReadInBoundedMemory) {
         }
     }
     // 6 MB in all: a quadratic reader would not come to this line.
+}
+
+// What a stream of so many bytes, made of one text over and over, leaves in memory at its worst.
+std::size_t most_held(const std::string& text, std::size_t bytes, GpuTable& read) {
+    std::string piece;
+    while (piece.size() < (1 << 20)) piece += text;
+    GpuTableReader reader({});
+    std::size_t most = 0;
+    for (std::size_t fed = 0; fed < bytes; fed += piece.size()) {
+        reader.feed(piece);
+        most = std::max(most, reader.held());
+    }
+    read = reader.finish();
+    return most;
+}
+
+TEST(AHundredMegabytes, OfNoiseAreNeverHeld) {
+    const std::vector<std::pair<std::string, std::size_t>> streams{
+        {std::string(2000, 'n') + " noise\n", 100'000'000},          // prose
+        {std::string(1 << 20, 'x'), 100'000'000},                    // no line at all
+        {std::string(1 << 20, '\0'), 100'000'000},                   // nothing that is text
+        {"0, 0 MiB, " + std::string(900, 'y') + "\n", 100'000'000},  // rows of too many cells
+        {"1" + std::string(60'000, ',') + "\n", 10'000'000},         // and of far too many
+        {std::string(70'000, ' ') + "0, 0 MiB\n", 10'000'000},       // rows that no longer can be seen
+        {"x\n", 1'000'000},
+    };
+    for (const auto& [text, bytes] : streams) {
+        GpuTable read;
+        EXPECT_LE(most_held(text, bytes, read), 8'000'000u) << text.substr(0, 20);
+        EXPECT_FALSE(read.messages.empty() && read.rows.empty()) << text.substr(0, 20);
+        EXPECT_LE(read.messages.size(), 256u);
+        EXPECT_LE(read.rows.size(), 1024u);
+        EXPECT_LE(read.problems.size(), 256u);
+    }
+}
+
+TEST(Table, IsTheSameWhereverTheOutputIsCutIntoPieces) {
+    const std::string text =
+        "\xEF\xBB\xBFUnable to determine the device handle for GPU 0000:0B:00.0: GPU is lost.  Reboot the\n"
+        "system to recover this GPU\r\nindex, memory.used [MiB]\r\n0, 12 MiB\r\n[GPU is lost], [GPU is "
+        "lost]\n2, 7 MiB";
+    const auto shape = [](const GpuTable& read) {
+        std::string all;
+        for (const auto& row : read.rows)
+            all += std::to_string(row.index.value_or(-1)) + "=" +
+                   std::to_string(row.used.value_or(Mebibytes{-1}).count) + " ";
+        for (const auto& message : read.messages) all += message.code + "@" + message.bus_id + " ";
+        return all;
+    };
+    const auto whole = shape(table(text));
+    EXPECT_EQ(whole, "0=12 -1=-1 2=7 gpu-lost@00000000:0b:00.0 ");
+    for (std::size_t cut = 0; cut <= text.size(); ++cut) {
+        GpuTableReader reader({});
+        reader.feed(std::string_view(text).substr(0, cut));
+        reader.feed(std::string_view(text).substr(cut));
+        EXPECT_EQ(shape(reader.finish()), whole) << cut;
+    }
 }
 
 TEST(HostileOutput, OfManyCommasKeepsFewCells) {

@@ -64,46 +64,52 @@ TEST(Prose, ThatOnlyBeginsLikePidsIsNotPids) {
 
 TEST(Prose, IsKeptShort) { EXPECT_LE(classify_line(std::string(1'000'000, 'x')).text.size(), 512u); }
 
-GpuTable table(std::string_view text) { return read_gpu_table(text, {}); }
-
-TEST(WrappedLine, IsPutTogetherWhereverItWasCut) {
-    for (const auto* text : {
-             "0, 0 MiB\nUnable to determine the device handle for GPU 0000:18:00.0: GPU is lost.  Reboot the "
-             "system to\n"
-             "recover this GPU\n1, 0 MiB\n",
-             "0, 0 MiB\nUnable to determine the device handle for GPU 0000:18:00.0: GPU is lost.\n"
-             "Reboot the system to recover this GPU\n1, 0 MiB\n",
-             "0, 0 MiB\nUnable to determine the device handle for GPU\n"
-             "0000:18:00.0: GPU is lost.  Reboot the system to recover this GPU\n1, 0 MiB\n",
-             "0, 0 MiB\nUnable to determine the device handle for GPU 0000:18:00.0: GPU is lost.  Reboot the "
-             "sys\r\n"
-             "tem to recover this GPU\r\n1, 0 MiB\r\n",
-         }) {
-        const auto read = table(text);
-        ASSERT_EQ(read.messages.size(), 1u) << text;
-        EXPECT_EQ(read.messages[0].code, "gpu-lost");
-        EXPECT_EQ(read.messages[0].trouble, Trouble::sick);
-        EXPECT_EQ(read.messages[0].bus_id, "00000000:18:00.0");
-        EXPECT_EQ(read.rows.size(), 2u);
+TEST(InitFailure, IsNamedByItsReason) {
+    const std::vector<Line> lines{
+        {"Failed to initialize NVML: Unknown Error", Trouble::unreadable, "container-device-cgroup", ""},
+        {"Failed to initialize NVML: Driver/library version mismatch", Trouble::unreadable, "driver-mismatch",
+         ""},
+        {"Failed to initialize NVML: Insufficient Permissions", Trouble::refused, "permission-refused", ""},
+        {"Failed to initialize NVML: Driver Not Loaded", Trouble::unreadable, "driver-not-loaded", ""},
+        {"Failed to initialize NVML: GPU is lost", Trouble::sick, "gpu-lost", ""},
+        {"Failed to initialize NVML: GPU requires reset", Trouble::sick, "gpu-requires-reset", ""},
+        {"Failed to initialize NVML: Insufficient External Power", Trouble::unreadable, "power-cable", ""},
+        {"Failed to initialize NVML: GPU access blocked by the operating system", Trouble::unreadable,
+         "nvml-failed", ""},
+        {"Failed to initialize NVML: N/A", Trouble::unreadable, "nvml-failed", ""},
+        {"Failed to initialize NVML", Trouble::unreadable, "nvml-failed", ""},
+    };
+    for (const auto& line : lines) {
+        EXPECT_EQ(classify_line(line.text).trouble, line.trouble) << line.text;
+        EXPECT_EQ(classify_line(line.text).code, line.code) << line.text;
     }
 }
 
-TEST(WrappedLine, TakesNothingElseIn) {
-    const auto read = table(
-        "Unable to determine the device handle for GPU 0000:18:00.0: Unknown Error\n"
-        "something nobody knows\n");
-    ASSERT_EQ(read.messages.size(), 2u);
-    EXPECT_EQ(read.messages[0].trouble, Trouble::sick);
-    EXPECT_EQ(read.messages[1].trouble, Trouble::unreadable);
+TEST(ShellMessage, SaysThatNvidiaSmiCouldNotBeRun) {
+    for (const auto* text :
+         {"bash: nvidia-smi: command not found", "bash: line 1: nvidia-smi: command not found",
+          "sh: 1: nvidia-smi: not found", "-sh: nvidia-smi: not found", "ksh: nvidia-smi: not found",
+          "zsh:1: command not found: nvidia-smi", "bash: /usr/bin/nvidia-smi: No such file or directory",
+          "timeout: failed to run command 'nvidia-smi': No such file or directory",
+          "bash: /usr/bin/nvidia-smi: Permission denied",
+          "-bash: /usr/bin/nvidia-smi: cannot execute binary file: Exec format error",
+          "nvidia-smi: error while loading shared libraries: libdl.so.2: cannot open shared object file: No "
+          "such file or directory"})
+        EXPECT_EQ(classify_line(text).code, "nvidia-smi-missing") << text;
+    EXPECT_EQ(classify_line("bash: nvtop: command not found").code, "unrecognised-line");
 }
 
-TEST(WrappedLine, TwoLostGpusStayTwo) {
-    const auto read = table(
-        "Unable to determine the device handle for GPU 0000:18:00.0: Unknown Error\n"
-        "Unable to determine the device handle for GPU 0000:19:00.0: Unknown Error\n");
-    ASSERT_EQ(read.messages.size(), 2u);
-    EXPECT_EQ(read.messages[0].bus_id, "00000000:18:00.0");
-    EXPECT_EQ(read.messages[1].bus_id, "00000000:19:00.0");
+// Words that a message of the day may have too are no word of the driver.
+TEST(Prose, IsNotTakenForASickGpuByAWordAlone) {
+    for (const auto* text : {"Your password requires reset", "The badge is lost", "He fell off the bus",
+                             "Unknown Error", "the session is lost"})
+        EXPECT_EQ(classify_line(text).code, "unrecognised-line") << text;
+}
+
+TEST(Prose, WithBytesThatAreNoTextIsReadAsItIs) {
+    EXPECT_EQ(classify_line(std::string_view("\0\0\0", 3)).code, "unrecognised-line");
+    EXPECT_EQ(classify_line("\xff\xfe No devices were found \x80").code, "no-devices");
+    EXPECT_EQ(classify_line(std::string_view("No devices\0 were found", 23)).code, "unrecognised-line");
 }
 
 }  // namespace
