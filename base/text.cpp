@@ -44,6 +44,7 @@ constexpr Range unprintable[] = {
 };
 
 bool is_printable(char32_t value) {
+    if (value >= 0x20 && value < 0x7F) return true;  // nearly all that a host prints
     return std::ranges::none_of(unprintable, [&](Range r) { return value >= r.first && value <= r.last; });
 }
 
