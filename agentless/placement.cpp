@@ -76,12 +76,19 @@ bool nameless(const Slot& slot) {
     return slot.bus_id.empty() && slot.named.empty() && (slot.row == nullptr || has_sick_cell(*slot.row));
 }
 
-std::vector<DriverMessage> overhear(const Evidence& evidence) {
-    std::vector<DriverMessage> heard;
+// A line that names no GPU, as a row of failure texts, is news only where no GPU is known to be sick.
+std::vector<DriverMessage> overhear(const Evidence& evidence, const std::vector<Slot>& slots) {
+    std::vector<DriverMessage> heard, nameless;
     for (const auto* lines : {&evidence.optional_problems, &evidence.list_problems})
-        for (const auto& line : *lines)
-            if (auto message = classify_line(line); message.trouble == Trouble::sick)
-                heard.push_back(std::move(message));
+        for (const auto& line : *lines) {
+            auto message = classify_line(line);
+            if (message.trouble != Trouble::sick) continue;
+            (message.bus_id.empty() ? nameless : heard).push_back(std::move(message));
+        }
+    const auto says_sick = [](const DriverMessage& m) { return m.trouble == Trouble::sick; };
+    if (heard.empty() && std::ranges::none_of(slots, is_sick) &&
+        std::ranges::none_of(evidence.messages, says_sick))
+        return nameless;
     return heard;
 }
 
@@ -186,7 +193,7 @@ Placement place(const Evidence& evidence, std::optional<int> expected) {
     infer_indexes(placement.slots, count);
     if (expected) add_missing(placement.slots, count);
     fill_from_driver(placement.slots, evidence);
-    placement.overheard = overhear(evidence);
+    placement.overheard = overhear(evidence, placement.slots);
     place_messages(evidence, placement);
     fill_from_driver(placement.slots, evidence);
     fill_by_elimination(placement.slots, evidence);

@@ -11,6 +11,7 @@ namespace {
 
 using testing::bus_of;
 using testing::codes;
+using testing::fail_row;
 using testing::find;
 using testing::judge;
 using testing::said;
@@ -110,6 +111,22 @@ TEST(OptionalEvidence, WhoseProseNamesAGpuThatNobodyKnowsMakesTheHostSick) {
     const auto host = judge(scene);
     EXPECT_EQ(host.verdict, Verdict::sick);
     EXPECT_EQ(codes(host.findings), "inforom-corrupted:sick");
+}
+
+TEST(OptionalEvidence, WhoseFailedRowNamesNoGpuIsNewsOnlyWhereNoneIsSick) {
+    const std::string row = "[GPU requires reset], [GPU requires reset], [GPU requires reset], None";
+    Scene news(8);
+    news.everywhere();
+    news.evidence().optional_problems = {row};
+    EXPECT_EQ(judge(news).verdict, Verdict::sick);
+    EXPECT_EQ(codes(judge(news).findings), "gpu-requires-reset:sick");
+    Scene known(8);
+    known.everywhere();
+    fail_row(known, 2, "[GPU requires reset]");
+    known.evidence().gpu_query.exit_status = known.evidence().optional_query.exit_status = 255;
+    known.evidence().optional_problems = {row};
+    EXPECT_EQ(judge(known).verdict, Verdict::sick);
+    EXPECT_EQ(codes(judge(known).findings), "");
 }
 
 TEST(UnknownFields, AreNamedInOneNote) {
