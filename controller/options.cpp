@@ -114,8 +114,7 @@ void add_options_of(Command command, CLI::App& app, Options& options) {
             add_verbosity_option(app, options);
             return;
         case Command::explain:
-            app.add_option("CODE", options.codes,
-                           "Finding codes, as reports show them (default: list all of them)");
+            app.add_option("CODE", options.codes, "Finding codes (default: list all of them)");
             add_report_options(app, options);
             return;
     }

@@ -48,10 +48,25 @@ std::string repaired_text(const HostOutcome& host) {
 }
 
 // What a clean host has to say besides being clean: its notes and the work done; equal keys share a line.
+// Notes are the same by code: their texts may differ by a number alone.
 std::string key_of_clean(const HostOutcome& host) {
     std::string key = work_text(host) + repaired_text(host);
-    for (const Finding& finding : findings_of(host)) key += "\n" + finding.code + "\n" + finding.text;
+    for (const Finding& finding : findings_of(host)) key += "\n" + finding.code;
     return key;
+}
+
+// The notes of the first host; one that reads otherwise on another says whose it is.
+std::vector<Finding> notes_of_group(const Group& group) {
+    const HostOutcome& first = *group.hosts.front();
+    std::vector<Finding> notes = findings_of(first);
+    const auto all = notes;
+    for (const HostOutcome* host : group.hosts) {
+        const auto others = findings_of(*host);
+        for (std::size_t i = 0; i < notes.size() && i < others.size(); ++i)
+            if (others[i].text != all[i].text)
+                notes[i].text = fmt::format("{} ({}; the others alike)", all[i].text, first.name);
+    }
+    return notes;
 }
 
 void write_clean_group(Page& page, const Group& group) {
@@ -62,7 +77,7 @@ void write_clean_group(Page& page, const Group& group) {
                         format_duration(group.longest())});
     page.line(0, line);
     page.wrapped(4, repaired_text(host));
-    write_findings(page, 4, findings_of(host));
+    write_findings(page, 4, notes_of_group(group));
 }
 
 // Nothing is known of it but its error, so that hosts with the same one can share a line.

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "agentless/nvidia_smi_optional.hpp"
 #include "tests/support/scene.hpp"
 
 namespace cleanslate::agentless {
@@ -30,8 +31,21 @@ class Transcript : public ::testing::Test {
         ASSERT_NE(survey, nullptr) << "expected a survey, got move " << move.index();
         EXPECT_EQ(survey->not_before - start_, std::max<TimePoint::duration>(not_before, now_ - start_));
         now_ = std::max(now_, survey->not_before);
+        asked_ = survey->request;
+        if (asked_.optional_evidence) tell_optional(scene);
         sequence_->surveyed(scene.evidence(), now_, now_ + 50ms);
         now_ += 50ms;
+    }
+    // What this host's nvidia-smi answers when it is asked for optional evidence.
+    void tell_optional(Scene& scene) const {
+        Evidence& evidence = scene.evidence();
+        for (GpuRow& row : evidence.gpus) {
+            if (row.index != 5) continue;
+            row.optional = {{"remapped_rows.pending", remap_pending_}};
+            judge_optional_columns(row);
+        }
+        evidence.optional_query.exit_status = evidence.list_query.exit_status = 0;
+        evidence.optional_fields = {"remapped_rows.pending"};
     }
     // The next move must be `signal` to exactly these; everybody answers `result` after `took`.
     void expect_signal(const std::string& signal, std::vector<Pid> pids, SignalReply::Result result,
@@ -66,6 +80,8 @@ class Transcript : public ::testing::Test {
     HostTask task_;
     HostOutcome outcome_;
     std::optional<Sequence> sequence_;
+    SurveyRequest asked_;  // of the last survey
+    std::string remap_pending_ = "No";
     const TimePoint start_{};
     TimePoint now_{};
 };
@@ -230,6 +246,103 @@ TEST_F(Transcript, AVerifyThatNeverTurnsCleanEndsWithItsTime) {
     }
     expect_finish(Verdict::dirty);
     EXPECT_LT(now_ - start_, 30s);
+}
+
+TEST_F(Transcript, OptionalEvidenceIsAskedForFirstAndByTheSurveyThatConfirmsAndNotInBetween) {
+    begin(Job::Kind::clear);
+    expect_survey(Scene(8).holder(812, 2, 76107));
+    EXPECT_TRUE(asked_.optional_evidence);
+    EXPECT_FALSE(asked_.optional_fields) << "nothing is known of this host's nvidia-smi yet";
+    expect_signal("TERM", {812}, ended, 20ms);
+    expect_survey(Scene(8).used(2, 76107));
+    EXPECT_FALSE(asked_.optional_evidence) << "it follows a signal";
+    expect_survey(Scene(8), 170ms);
+    EXPECT_FALSE(asked_.optional_evidence) << "it waits for memory";
+    expect_survey(Scene(8), 2070ms);
+    EXPECT_TRUE(asked_.optional_evidence) << "it confirms";
+    EXPECT_EQ(asked_.optional_fields, std::vector<std::string>{"remapped_rows.pending"})
+        << "what its nvidia-smi knows was found out once";
+    expect_finish(Verdict::clean);
+    ASSERT_EQ(outcome_.last->gpus[5].optional.size(), 1u);
+}
+
+TEST_F(Transcript, ACheckAndADryRunAlwaysAskForOptionalEvidence) {
+    for (const bool dry_run : {false, true}) {
+        outcome_ = {};
+        job_.dry_run = dry_run;
+        begin(dry_run ? Job::Kind::clear : Job::Kind::check);
+        remap_pending_ = "Yes";
+        expect_survey(Scene(8).holder(812, 2, 76107));
+        EXPECT_TRUE(asked_.optional_evidence);
+        expect_finish(Verdict::sick);
+    }
+}
+
+TEST_F(Transcript, AGpuStaysSickThroughSurveysThatDoNotAsk) {
+    begin(Job::Kind::clear);
+    remap_pending_ = "Yes";
+    expect_survey(Scene(8).holder(812, 2, 76107));
+    expect_signal("TERM", {812}, ended, 20ms);
+    expect_survey(Scene(8));
+    EXPECT_FALSE(asked_.optional_evidence);
+    expect_finish(Verdict::sick);
+    EXPECT_EQ(outcome_.last->gpus[5].verdict, Verdict::sick);
+    EXPECT_EQ(outcome_.last->gpus[2].verdict, Verdict::clean);
+}
+
+TEST_F(Transcript, AGpuWhoseRowWasMissingForASurveyIsSickAgainWithIt) {
+    begin(Job::Kind::clear);
+    remap_pending_ = "Yes";
+    expect_survey(Scene(8).holder(812, 2, 76107));
+    expect_signal("TERM", {812}, ended, 20ms);
+    Scene without(8);
+    without.used(2, 76107);
+    auto& gpus = without.evidence().gpus;
+    gpus.erase(gpus.begin() + 5);
+    expect_survey(without);
+    EXPECT_EQ(outcome_.last->gpus.size(), 8u);
+    expect_survey(Scene(8), 170ms);
+    EXPECT_FALSE(asked_.optional_evidence);
+    EXPECT_EQ(outcome_.last->gpus[5].verdict, Verdict::sick);
+    expect_finish(Verdict::sick);
+}
+
+TEST_F(Transcript, AGpuThatTurnsSickWhileItSettlesIsNotClean) {
+    begin(Job::Kind::clear);
+    expect_survey(Scene(8).holder(812, 2, 76107));
+    expect_signal("TERM", {812}, ended, 20ms);
+    expect_survey(Scene(8));
+    remap_pending_ = "Yes";
+    expect_survey(Scene(8), 2070ms);
+    expect_finish(Verdict::sick);
+}
+
+TEST_F(Transcript, ACommandMayCureAGpuSoTheSurveyAfterItAsks) {
+    begin(Job::Kind::clear);
+    job_.playbook =
+        playbooks::parse_playbook("steps:\n  - run: nvidia-smi --gpu-reset -i 5\n", "p.yaml").value();
+    start_over();
+    remap_pending_ = "Yes";
+    expect_survey(Scene(8));
+    EXPECT_EQ(outcome_.last->gpus[5].verdict, Verdict::sick);
+    ASSERT_TRUE(std::holds_alternative<RunCommand>(next()));
+    outcome_.commands.back().ok = true;
+    sequence_->command_ended(now_);
+    remap_pending_ = "No";
+    expect_survey(Scene(8));
+    EXPECT_TRUE(asked_.optional_evidence);
+    expect_survey(Scene(8), 2050ms);
+    expect_finish(Verdict::clean);
+}
+
+TEST_F(Transcript, TheDriversVersionIsKeptOnceItWasTold) {
+    begin(Job::Kind::clear);
+    Scene told = Scene(8).holder(812, 2, 76107);
+    told.evidence().driver_version = "580.95.05";
+    expect_survey(told);
+    expect_signal("TERM", {812}, ended, 20ms);
+    expect_survey(Scene(8));
+    EXPECT_EQ(outcome_.driver_version, "580.95.05");
 }
 
 TEST_F(Transcript, AFailedCommandLeavesOutTheStepsAfterItButACleanHostStillSettles) {

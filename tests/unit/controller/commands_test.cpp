@@ -3,8 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
+#include "agentless/findings.hpp"
 #include "playbooks/playbook.hpp"
 #include "temporary_folder.hpp"
 
@@ -168,6 +171,115 @@ TEST_F(Program, CleanHostsThatCannotBeWrittenStopEverythingBefore) {
     const Ended ended = run({"check", "-H", "127.0.0.1:1", "--clean-hosts", folder_.file("no/such/file")});
     EXPECT_EQ(ended.status, 5);
     EXPECT_EQ(ended.out, "");
+}
+
+TEST_F(Program, ExplainListsEveryCodeOnALineOfItsOwn) {
+    const Ended listed = run({"explain"});
+    EXPECT_EQ(listed.status, 0);
+    EXPECT_EQ(std::ranges::count(listed.out, '\n'), std::ssize(agentless::finding_kinds()));
+    for (const auto& kind : agentless::finding_kinds()) {
+        EXPECT_THAT(listed.out, ::testing::ContainsRegex("(^|\n)" + std::string(kind.code) + " +" +
+                                                         std::string(to_string(kind.severity)) + " "));
+    }
+}
+
+TEST_F(Program, ExplainSaysAllThatTheTableSaysOfEachCode) {
+    for (const auto& kind : agentless::finding_kinds()) {
+        const Ended told = run({"explain", std::string(kind.code)});
+        EXPECT_EQ(told.status, 0);
+        std::string flat;  // as one line
+        for (const char c : told.out) flat += c == '\n' ? ' ' : c;
+        flat.erase(std::unique(flat.begin(), flat.end(), [](char a, char b) { return a == ' ' && b == ' '; }),
+                   flat.end());
+        EXPECT_THAT(flat, ::testing::StartsWith(std::string(kind.code) + ": "));
+        for (const auto part : {kind.meaning, kind.evidence, kind.remedy})
+            EXPECT_THAT(flat, HasSubstr(std::string(part)));
+        std::istringstream lines(told.out);
+        for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80u) << line;
+    }
+}
+
+TEST_F(Program, ExplainTakesACodeAsItIsCopiedOutOfAReport) {
+    const std::string told = run({"explain", "driver-hung"}).out;
+    EXPECT_EQ(run({"explain", "driver-hung:"}).out, told);
+    EXPECT_EQ(run({"explain", "Driver_Hung"}).out, told);
+    EXPECT_EQ(run({"explain", "driver-hung", "driver-hung"}).out, told) << "once";
+    EXPECT_EQ(run({"explain", "held", "driver-hung"}).out, run({"explain", "held"}).out + told);
+}
+
+TEST_F(Program, ExplainNamesCodesNearToOneThatDoesNotExist) {
+    const Ended slip = run({"explain", "held", "memory-in-us"});
+    EXPECT_EQ(slip.status, 2);
+    EXPECT_EQ(slip.out, "") << "all or nothing";
+    EXPECT_THAT(slip.err, HasSubstr("no such finding code: memory-in-us\n  -> did you mean memory-in-use?"));
+    EXPECT_THAT(run({"explain", "hung"}).err, HasSubstr("driver-hung"));
+    EXPECT_THAT(run({"explain", "quite-another-thing"}).err,
+                HasSubstr("`cleanslate explain` lists them all"));
+    for (const std::string& word : {std::string(""), std::string("-"), std::string(10'000, 'x'),
+                                    std::string("\x1b[2J\n\xff"), std::string("held\0x", 6)}) {
+        const Ended odd = run({"explain", "--", word});
+        EXPECT_EQ(odd.status, 2);
+        EXPECT_EQ(odd.out, "");
+        EXPECT_LT(odd.err.size(), 400u);
+        EXPECT_EQ(odd.err.find('\x1b'), std::string::npos);
+    }
+}
+
+TEST_F(Program, ExplainAsJsonHasTheWholeTable) {
+    const Json all = run({"explain", "--format", "json"}).json();
+    ASSERT_FALSE(all.is_discarded());
+    EXPECT_EQ(all["schema"], "cleanslate.findings/1");
+    ASSERT_EQ(all["findings"].size(), agentless::finding_kinds().size());
+    const Json one = run({"explain", "--format", "json", "mig-mode"}).json()["findings"];
+    ASSERT_EQ(one.size(), 1u);
+    EXPECT_EQ(one[0]["severity"], "note");
+    EXPECT_TRUE(one[0]["remedy"].is_null());
+}
+
+TEST_F(Program, BaselineLeavesAFileAloneThatIsNone) {
+    for (const char* text : {"all:\n  hosts:\n    gpu01:\n", "names\nof hosts\n",
+                             "\x7f"
+                             "ELF"}) {
+        put(folder_.file("other"), text);
+        const Ended ended = run({"baseline", "-H", "127.0.0.1:1", "-o", folder_.file("other")});
+        EXPECT_EQ(ended.status, 2);
+        EXPECT_EQ(ended.out, "");
+        EXPECT_THAT(ended.err, HasSubstr("no baseline"));
+        EXPECT_EQ(contents_of(folder_.file("other")), text);
+    }
+}
+
+TEST_F(Program, BaselineSaysBeforeAnyContactThatItsFileCannotBeWritten) {
+    EXPECT_EQ(run({"baseline", "-H", "127.0.0.1:1", "-o", folder_.file("no/such/file")}).status, 5);
+    EXPECT_EQ(run({"baseline", "-H", "127.0.0.1:1", "-o", folder_.file("")}).status, 2) << "a folder";
+    EXPECT_EQ(run({"baseline", "-i", folder_.file("absent.yaml"), "-o", folder_.file("new")}).status, 2);
+    EXPECT_FALSE(std::filesystem::exists(folder_.file("new")));
+}
+
+TEST_F(Program, BaselineOfHostsThatCannotBeReachedLeavesTheOldOneInPlace) {
+    const std::string old =
+        "version: 1\n"
+        "gpus:\n"
+        "  GPU-00000000-1111-2222-3333-444444444444: {host: gpu01, index: 0, used_mib: 4}\n";
+    put(folder_.file("idle.yaml"), old);
+    const Ended ended = run({"baseline", "-H", "127.0.0.1:1", "-o", folder_.file("idle.yaml"),
+                             "--known-hosts", folder_.file("none"), "--host-key-check", "off"});
+    EXPECT_EQ(ended.status, 3);
+    EXPECT_EQ(contents_of(folder_.file("idle.yaml")), old);
+    EXPECT_THAT(ended.err, HasSubstr("no GPU could be recorded"));
+    EXPECT_THAT(ended.out, HasSubstr("left as it was"));
+}
+
+TEST_F(Program, RefusesABaselineThatIsNoneBeforeAnyContact) {
+    put(folder_.file("broken.yaml"), "version: 1\ngpus:\n  GPU-1: {}\n");
+    for (const auto* command : {"check", "parse"}) {
+        std::vector<std::string> words{command, "--baseline", folder_.file("broken.yaml")};
+        if (std::string(command) == "check") words.insert(words.end(), {"-H", "127.0.0.1:1"});
+        const Ended ended = run(words);
+        EXPECT_EQ(ended.status, 2);
+        EXPECT_EQ(ended.out, "");
+        EXPECT_THAT(ended.err, HasSubstr("broken.yaml:3:3: "));
+    }
 }
 
 TEST_F(Program, RefusesAPlaybookOrInventoryBeforeAnyContact) {

@@ -45,6 +45,21 @@ TEST(ReplaceFile, FollowsALink) {
     EXPECT_EQ(contents_of(folder.file("real.txt")), "new");
 }
 
+TEST(MayReplace, ForeseesWhatReplaceFileWouldRefuse) {
+    const TemporaryFolder folder;
+    put(folder.file("there.txt"), "old");
+    EXPECT_TRUE(may_replace(folder.file("there.txt")));
+    EXPECT_TRUE(may_replace(folder.file("new.txt")));
+    EXPECT_FALSE(file_exists(folder.file("new.txt")));
+    EXPECT_TRUE(file_exists(folder.file("there.txt")));
+    for (const std::string& path : {folder.file(""), std::string("/dev/null"), std::string("/proc/self/fd/1"),
+                                    folder.file("no/file")}) {
+        EXPECT_FALSE(may_replace(path)) << path;
+        EXPECT_FALSE(replace_file(path, "x")) << path;
+    }
+    EXPECT_EQ(contents_of(folder.file("there.txt")), "old");
+}
+
 TEST(ReplaceFile, RefusesWhatIsNoRegularFile) {
     const TemporaryFolder folder;
     EXPECT_FALSE(replace_file(folder.file(""), "x"));

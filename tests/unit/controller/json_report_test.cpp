@@ -58,8 +58,48 @@ TEST(JsonReport, OfACleanHostHasEachGpu) {
     EXPECT_TRUE(host["error"].is_null());
     ASSERT_EQ(host["gpus"].size(), 8u);
     EXPECT_EQ(host["gpus"][4], Json::parse(R"({"index":4,"uuid":"GPU-4","bus_id":"00000000:04:00.0",
-        "name":"NVIDIA H200","used_mib":51,"total_mib":143771,"verdict":"clean","repaired":false,"findings":[],
-        "holders":[]})"));
+        "name":"NVIDIA H200","used_mib":51,"total_mib":143771,"limit_mib":null,"verdict":"clean",
+        "repaired":false,"findings":[],"holders":[],"optional":null,"instances":[]})"));
+}
+
+TEST(JsonReport, HasTheLimitAndTheOptionalCellsAsTheyWerePrinted) {
+    HostOutcome host = clean_host("gpu01");
+    host.last->gpus[0].limit = Mebibytes{101};
+    host.last->gpus[0].optional = {{"gpu_recovery_action", "None"}, {"mig.mode.current", "[N/A]"}};
+    const Json gpu = only_host(host)["gpus"][0];
+    EXPECT_EQ(gpu["limit_mib"], 101);
+    EXPECT_EQ(gpu["optional"], Json::parse(R"({"gpu_recovery_action":"None","mig.mode.current":"[N/A]"})"));
+}
+
+TEST(JsonReport, HasTheInstancesOfAGpuWithTheirHolders) {
+    HostOutcome host = clean_host("gpu01");
+    MigInstance whole;
+    whole.device = 0;
+    whole.gpu_instance = 7;
+    whole.compute_instance = 0;
+    whole.profile = "1g.18gb";
+    whole.uuid = "MIG-aaaa";
+    whole.holders = {{812, 5812}};
+    host.last->gpus[0].instances = {whole, MigInstance{}};
+    EXPECT_EQ(only_host(host)["gpus"][0]["instances"], Json::parse(R"([
+        {"device":0,"gpu_instance":7,"compute_instance":0,"profile":"1g.18gb","uuid":"MIG-aaaa",
+         "holders":[{"pid":812,"start":"5812"}]},
+        {"device":null,"gpu_instance":null,"compute_instance":null,"profile":null,"uuid":null,"holders":[]}])"));
+}
+
+TEST(JsonReport, StaysWellFormedWhateverAnOptionalCellHolds) {
+    HostOutcome host = clean_host("gpu01");
+    const std::string evil = "\"},\n\x1b[2J\xff\xe2\x80\xae";
+    host.last->gpus[0].optional = {{evil, evil}, {evil, "second"}};
+    host.last->gpus[0].instances = {{{}, {}, {}, evil, evil, {}}};
+    const std::string text = written(report_of({host}));
+    for (const char c : text) {
+        const auto byte = static_cast<unsigned char>(c);
+        ASSERT_TRUE(byte == '\n' || (byte >= 0x20 && byte < 0x7f)) << int(byte);
+    }
+    const Json gpu = Json::parse(text)["hosts"][0]["gpus"][0];
+    ASSERT_EQ(gpu["optional"].size(), 1u);
+    EXPECT_EQ(gpu["optional"].front(), gpu["instances"][0]["profile"]) << "the first of two stays";
 }
 
 TEST(JsonReport, OfADirtyHostHasItsHolders) {

@@ -47,6 +47,8 @@ TEST(CommandLine, NamesTheCommand) {
     EXPECT_EQ(read({"hosts", "-i", "x"}).command, Command::hosts);
     EXPECT_EQ(read({"playbooks"}).command, Command::playbooks);
     EXPECT_EQ(read({"parse"}).command, Command::parse);
+    EXPECT_EQ(read({"baseline", "--local", "-o", "x"}).command, Command::baseline);
+    EXPECT_EQ(read({"explain"}).command, Command::explain);
 }
 
 TEST(CommandLine, NamesTheNearestCommandOfAWrongOne) {
@@ -234,7 +236,43 @@ TEST(Version, NamesTheLibraries) {
         EXPECT_THAT(version, HasSubstr(name));
 }
 
-constexpr const char* commands[] = {"check", "clear", "run", "hosts", "playbooks", "parse"};
+TEST(Baseline, IsJudgedByWithItsMargin) {
+    for (const std::string command : {"check", "clear"}) {
+        const Options options =
+            read({command, "-H", "gpu01", "--baseline", "idle.yaml", "--baseline-margin", "80MiB"});
+        EXPECT_EQ(options.baseline, "idle.yaml");
+        EXPECT_EQ(options.baseline_margin, Mebibytes{80});
+    }
+    EXPECT_EQ(read({"parse", "--baseline", "idle.yaml"}).baseline, "idle.yaml");
+    EXPECT_EQ(read({"check", "--local"}).baseline, std::nullopt);
+    EXPECT_THAT(refusal({"check", "--local", "--baseline-margin", "80MiB"}), HasSubstr("--baseline FILE"));
+    EXPECT_THAT(refusal({"parse", "--baseline-margin", "80MiB"}), HasSubstr("--baseline FILE"));
+    EXPECT_THAT(refusal({"check", "--local", "--baseline", "x", "--baseline-margin", "80"}),
+                HasSubstr("--baseline-margin"));
+}
+
+TEST(Baseline, IsRecordedIntoTheFileThatIsNamed) {
+    const Options options = read({"baseline", "-i", "fleet.yaml", "-l", "rack1", "-o", "idle.yaml"});
+    EXPECT_EQ(options.output, "idle.yaml");
+    EXPECT_EQ(options.limit, "rack1");
+    EXPECT_EQ(options.most_idle, Mebibytes{1024});
+    EXPECT_EQ(read({"baseline", "--local", "-o", "x", "--max-used", "2GiB"}).most_idle, Mebibytes{2048});
+    EXPECT_EQ(read({"baseline", "--local", "-o", "x", "--max-used", "2GiB"}).max_used, std::nullopt)
+        << "the cap of what is recorded is no limit of a verdict";
+    EXPECT_THAT(refusal({"baseline", "--local"}), HasSubstr("-o FILE"));
+    EXPECT_THAT(refusal({"baseline", "--local", "-o", ""}), HasSubstr("-o FILE"));
+    EXPECT_THAT(refusal({"baseline", "--local", "-o", "-"}), HasSubstr("stdout"));
+    EXPECT_THAT(refusal({"baseline", "-o", "x"}), HasSubstr("which hosts"));
+}
+
+TEST(Explain, TakesAnyNumberOfCodes) {
+    EXPECT_TRUE(read({"explain"}).codes.empty());
+    EXPECT_THAT(read({"explain", "driver-hung", "held"}).codes, ElementsAre("driver-hung", "held"));
+    EXPECT_EQ(read({"explain", "--format", "json"}).format, Format::json);
+}
+
+constexpr const char* commands[] = {"check",     "clear", "run",      "hosts",
+                                    "playbooks", "parse", "baseline", "explain"};
 
 TEST(Help, OfEachCommandHasItsUsageAndAnExample) {
     EXPECT_THAT(help_of({"--help"}), HasSubstr("Examples:\n  cleanslate "));
@@ -293,7 +331,7 @@ TEST(Help, SaysEachDefault) {
 TEST(Help, SaysTheDefaultsThatHold) {
     const std::string help = help_of({"clear", "--help"});
     for (const char* text : {"default 64", "default 60s", "default 10s", "default clear", "else 100MiB",
-                             "default 2s", "default strict", "default text", "default auto"})
+                             "default 2s", "default strict", "default text", "default auto", "default 50MiB"})
         EXPECT_THAT(help, HasSubstr(text));
 }
 

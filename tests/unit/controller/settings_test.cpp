@@ -47,6 +47,50 @@ TEST(TaskFor, FallsBackToTheDefault) {
     EXPECT_EQ(task_for({}, {}, {}).expectations.gpus, std::nullopt);
 }
 
+TEST(TaskFor, LeavesTheLimitToTheBaselineOnlyWhereNothingNearerSetsIt) {
+    const auto baseline = std::make_shared<const agentless::Baseline>();
+    const auto nothing_set = task_for({}, {}, {}, baseline);
+    EXPECT_EQ(nothing_set.expectations.baseline, baseline);
+    EXPECT_EQ(nothing_set.expectations.max_used, std::nullopt);
+    EXPECT_EQ(task_for(host_of_inventory(), {}, {}, baseline).expectations.max_used, Mebibytes{200});
+    EXPECT_EQ(task_for({}, {}, {}).expectations.baseline, nullptr);
+}
+
+TEST(TaskFor, JudgesByProcessesAloneOnlyWhereTheInventorySaysSo) {
+    inventory::Host host;
+    EXPECT_FALSE(task_for(host, {}, {}).expectations.unified_memory);
+    host.unified_memory = false;
+    EXPECT_FALSE(task_for(host, {}, {}).expectations.unified_memory);
+    host.unified_memory = true;
+    EXPECT_TRUE(task_for(host, {}, {}).expectations.unified_memory);
+}
+
+TEST(LoadBaseline, IsNullWithoutTheOption) { EXPECT_EQ(load_baseline({}).value(), nullptr); }
+
+TEST(LoadBaseline, TakesTheMarginThatIsGiven) {
+    const TemporaryFolder folder;
+    Options options;
+    options.baseline = folder.file("idle.yaml");
+    put(folder.file("idle.yaml"),
+        "version: 1\n"
+        "gpus:\n"
+        "  GPU-00000000-1111-2222-3333-444444444444: {host: gpu01, index: 0, used_mib: 4}\n");
+    EXPECT_EQ(load_baseline(options).value()->margin, Mebibytes{50});
+    EXPECT_EQ(load_baseline(options).value()->gpus.size(), 1u);
+    options.baseline_margin = Mebibytes{0};
+    EXPECT_EQ(load_baseline(options).value()->margin, Mebibytes{0});
+}
+
+TEST(LoadBaseline, RefusesAFileThatIsNoneOrNotThere) {
+    const TemporaryFolder folder;
+    Options options;
+    options.baseline = folder.file("absent.yaml");
+    EXPECT_FALSE(load_baseline(options));
+    put(folder.file("empty.yaml"), "");
+    options.baseline = folder.file("empty.yaml");
+    EXPECT_FALSE(load_baseline(options));
+}
+
 TEST(TaskFor, KeepsTheUserOfATarget) {
     Options options;
     options.targets = "root@gpu01";

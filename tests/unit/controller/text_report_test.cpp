@@ -159,6 +159,117 @@ TEST(TextReport, ShowsTheNotesOfCleanHostsOnce) {
                            "        -> log in as root\n"));
 }
 
+TEST(TextReport, FoldsCleanHostsWhoseNotesDifferByANumberAlone) {
+    HostOutcome first = clean_host("gpu01"), second = clean_host("gpu02");
+    first.last->findings = {{Severity::note, "driver-slow", "a query took 5.2 s", "nvidia-smi -pm 1"}};
+    second.last->findings = {{Severity::note, "driver-slow", "a query took 9.9 s", "nvidia-smi -pm 1"}};
+    EXPECT_THAT(of({first, second}),
+                StartsWith("gpu[01-02] (2) clean\n"
+                           "    driver-slow: a query took 5.2 s (gpu01; the others alike)\n"
+                           "        -> nvidia-smi -pm 1\n"
+                           "clean: 2 hosts"));
+}
+
+const Finding persistence_off{Severity::note, "persistence-off", "persistence mode is off",
+                              "nvidia-smi -pm 1"};
+const Finding hot{Severity::note, "thermal-slowdown", "hw_thermal_slowdown is active", "look at the fans"};
+
+TEST(TextReport, KeepsACleanFleetShortHoweverManyNotesItsGpusHave) {
+    std::vector<HostOutcome> hosts;
+    for (int i = 10; i < 74; ++i) hosts.push_back(clean_host("gpu" + std::to_string(i)));
+    for (HostOutcome& host : hosts)
+        for (GpuVerdict& gpu : host.last->gpus) gpu.findings = {persistence_off};
+    for (const int i : {1, 5}) hosts[3].last->gpus[i].findings.push_back(hot);
+    EXPECT_THAT(of(hosts), StartsWith("gpu[10-73] (64) clean\n"
+                                      "note persistence-off: gpu[10-73] (64)\n"
+                                      "note thermal-slowdown: gpu13 GPU 1,5\n"
+                                      "clean: 64 hosts: "));
+}
+
+TEST(TextReport, SaysANoteOfSeveralGpusOnceBelowThem) {
+    HostOutcome host = dirty_host("gpu01");
+    for (GpuVerdict& gpu : host.last->gpus) gpu.findings.push_back(persistence_off);
+    host.last->gpus[4].findings.push_back(hot);
+    EXPECT_THAT(of({host}),
+                HasSubstr("    GPU 2       dirty   76107 / 143771 MiB  NVIDIA H200\n"
+                          "        pid 812 alice S, 3h10m, 76107 MiB: sleep 100000\n"
+                          "            keeps a dead process's memory through inherited descriptors\n"
+                          "    GPU 0-1,3-7 clean   at most 51 MiB\n"
+                          "        persistence-off: GPU 0-7: persistence mode is off\n"
+                          "            -> nvidia-smi -pm 1\n"
+                          "        thermal-slowdown: GPU 4: hw_thermal_slowdown is active\n"
+                          "            -> look at the fans\n"
+                          "dirty: 1 host"));
+}
+
+TEST(TextReport, LeavesANoteOfOneDirtyGpuWhereItsOtherFindingsAre) {
+    HostOutcome host = dirty_host("gpu01");
+    host.last->gpus[2].findings.push_back(
+        {Severity::note, "memory-unexplained", "90 MiB more than its holders have", "clear the host"});
+    EXPECT_THAT(of({host}), HasSubstr("descriptors\n"
+                                      "        memory-unexplained: 90 MiB more than its holders have\n"
+                                      "            -> clear the host\n"
+                                      "    GPU 0-1,3-7 clean"));
+}
+
+TEST(TextReport, KeepsNotesOutOfAPlanThatTellsAll) {
+    HostOutcome host = planned_host("gpu02");
+    for (GpuVerdict& gpu : host.last->gpus) gpu.findings.push_back(persistence_off);
+    Report report = report_of({host}, "clear");
+    report.dry_run = true;
+    const std::string text = written(report);
+    EXPECT_THAT(text, Not(HasSubstr("GPU 2  ")));
+    EXPECT_THAT(text, HasSubstr("persistence-off: GPU 0-7: persistence mode is off\n"));
+}
+
+TEST(TextReport, SaysALimitThatIsNotTheUsualOne) {
+    HostOutcome host = dirty_host("gpu01");
+    for (GpuVerdict& gpu : host.last->gpus) gpu.limit = Mebibytes{100};
+    EXPECT_THAT(of({host}), Not(HasSubstr("limit")));
+    for (GpuVerdict& gpu : host.last->gpus) gpu.limit = Mebibytes{400};
+    EXPECT_THAT(of({host}), HasSubstr("dirty   76107 / 143771 MiB, limit 400 MiB  NVIDIA H200\n"));
+    EXPECT_THAT(of({host}), HasSubstr("clean   at most 51 MiB, limit 400 MiB\n"));
+    host.last->gpus[0].limit = Mebibytes{54};
+    EXPECT_THAT(of({host}), HasSubstr("clean   at most 51 MiB, limits 54 to 400 MiB\n"));
+}
+
+TEST(TextReport, DoesNotShowMemoryThatWasNotShownAsNone) {
+    HostOutcome host = dirty_host("gpu01");
+    for (GpuVerdict& gpu : host.last->gpus)
+        if (gpu.index != 2) gpu.used.reset();
+    EXPECT_THAT(of({host}), HasSubstr("    GPU 0-1,3-7 clean   used memory not shown\n"));
+}
+
+TEST(TextReport, ShowsMigInstancesBelowTheirGpuWithTheirHoldersPids) {
+    HostOutcome host = dirty_host("gpu01");
+    auto& instances = host.last->gpus[2].instances;
+    for (int device = 0; device < 4; ++device) {
+        MigInstance& instance = instances.emplace_back();
+        instance.device = device;
+        instance.profile = device == 3 ? "3g.71gb" : "1g.18gb";
+    }
+    instances[1].holders = {{812, 5812}, {813, 5813}};
+    MigInstance& unlisted = instances.emplace_back();
+    unlisted.gpu_instance = 9;
+    unlisted.compute_instance = 0;
+    instances.emplace_back();
+    EXPECT_THAT(of({host}),
+                HasSubstr("            keeps a dead process's memory through inherited descriptors\n"
+                          "        MIG 0,2   1g.18gb  no holder\n"
+                          "        MIG 1     1g.18gb  pid 812, pid 813\n"
+                          "        MIG 3     3g.71gb  no holder\n"
+                          "        MIG GI 9 CI 0 no holder\n"
+                          "        MIG ?     no holder\n"
+                          "    GPU 0-1,3-7 clean"));
+}
+
+TEST(TextReport, KeepsTheInstancesOfCleanGpusToItself) {
+    HostOutcome host = dirty_host("gpu01");
+    for (GpuVerdict& gpu : host.last->gpus)
+        if (gpu.index != 2) gpu.instances.resize(7);
+    EXPECT_THAT(of({host}), Not(HasSubstr("MIG")));
+}
+
 TEST(TextReport, CountsWhatEndedAndNamesWhatDidNot) {
     HostOutcome host = dirty_host("gpu01");
     for (int pid = 100; pid < 108; ++pid)
@@ -253,6 +364,8 @@ HostOutcome hostile_host(std::string name) {
     holder.exe = holder.command = holder.unit = evil;
     holder.is_protected = true;
     gpu.findings[0] = {Severity::dirty, evil, evil, evil};
+    gpu.instances = {{{}, {}, {}, evil, evil, {}}};
+    host.last->gpus[3].findings = {{Severity::note, evil, evil, evil}};
     host.last->openers = {holder};
     host.last->findings = host.findings = {{Severity::note, evil, evil, evil}};
     host.signals = {signal_action(1, evil, holder, SignalResult::alive),
@@ -282,11 +395,13 @@ TEST(TextReport, LetsNoByteOfAHostReachTheTerminalRaw) {
 }
 
 TEST(TextReport, LetsNoHostForgeAnotherHostsHeadline) {
-    std::istringstream lines(of({hostile_host("gpu01")}, "clear"));
+    HostOutcome clean = clean_host("gpu00");
+    clean.last->gpus[3] = hostile_host("gpu01").last->gpus[3];
+    std::istringstream lines(of({clean, hostile_host("gpu01")}, "clear"));
     int headlines = 0;
     for (std::string line; std::getline(lines, line);)
         if (!line.starts_with(' ')) ++headlines;
-    EXPECT_EQ(headlines, 2);  // the host's and the summary's
+    EXPECT_EQ(headlines, 4);  // the hosts', the line of notes and the summary's
 }
 
 TEST(TextReport, FitsItsColumnsWithEightGpusInTrouble) {
