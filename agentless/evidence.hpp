@@ -81,7 +81,7 @@ struct OptionalCell {
 // One row of the core query, judged cell by cell. A cell that is not a plain value leaves its field absent,
 // and its text in `cells`.
 struct GpuRow {
-    std::vector<std::string> cells;  // as printed, trimmed
+    std::vector<std::string> cells;  // as printed, trimmed; those of optional columns are in `optional`
     std::optional<int> index;
     std::string uuid;    // empty where the cell is not a GPU-... or MIG-... name
     std::string bus_id;  // lower case, 8-digit domain; empty where not readable

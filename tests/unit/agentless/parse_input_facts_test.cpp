@@ -313,6 +313,17 @@ TEST(DriverVersion, BeforeFiveHundredAndTenRaisesTheLimit) {
     EXPECT_EQ(judged(wide + "0, 300 MiB, 35, P0, None, Disabled, [N/A]\n", 1).verdict, Verdict::dirty);
 }
 
+TEST(Baseline, IsTheLimitOfTheGpuThatItNames) {
+    Baseline baseline;
+    baseline.gpus[uuid_of(0)] = {"gpu01", 0, Mebibytes{290}, "580.1"};
+    ParseOptions options;
+    options.expect = 1;
+    options.baseline = std::make_shared<const Baseline>(baseline);
+    EXPECT_EQ(judge_output(core(0, "340 MiB"), options).verdict, Verdict::clean);
+    EXPECT_EQ(judge_output(core(0, "341 MiB"), options).verdict, Verdict::dirty);
+    EXPECT_EQ(judge_output(core("0", 1, "340 MiB"), options).verdict, Verdict::dirty);
+}
+
 TEST(AHundredMegabytes, OfNoiseAreJudgedUnknown) {
     ParseOptions options;
     options.expect = 1;
