@@ -32,7 +32,7 @@ LeftOut because(std::optional<int> index, std::vector<Finding> findings) {
     for (const Finding& finding : findings)
         if (finding.code != worst.code && std::ranges::find(others, finding.code) == others.end())
             others.push_back(finding.code);
-    std::string why = worst.code + ": " + worst.text;
+    std::string why = worst.text.starts_with(worst.code) ? worst.text : worst.code + ": " + worst.text;
     if (!others.empty()) why += fmt::format(" (and {})", fmt::join(others, ", "));
     return {index, printable(why), worst.remedy};
 }
@@ -62,19 +62,33 @@ Mebibytes of_protected(const std::vector<Holder>& holders) {
     return sum;
 }
 
-std::optional<LeftOut> against_gpu(const GpuVerdict& gpu, bool all_seen) {
+bool has_unprotected(const GpuVerdict& gpu) {
+    return std::ranges::any_of(gpu.holders, [](const Holder& holder) {
+        return !holder.is_protected || holder.ghost || holder.foreign_pid;
+    });
+}
+
+// Who has a context on one GPU has the others' device files open, too, and may be what fills them.
+struct Surroundings {
+    bool all_seen = false;
+    bool quiet = false;  // nobody unprotected holds any GPU of the host
+};
+
+std::optional<LeftOut> against_gpu(const GpuVerdict& gpu, const Surroundings& host) {
     std::vector<Finding> grave;
     for (const Finding& finding : gpu.findings)
         if (!is_note(finding) && !is_one_of(memory_alone, finding)) grave.push_back(finding);
     if (!grave.empty()) return because(gpu.index, grave);
     if (gpu.verdict != Verdict::clean && gpu.verdict != Verdict::dirty)
         return LeftOut{gpu.index, fmt::format("it is {}", to_string(gpu.verdict)), ""};
-    for (const Holder& holder : gpu.holders)
-        if (!holder.is_protected || holder.ghost || holder.foreign_pid)
-            return LeftOut{gpu.index, fmt::format("pid {} holds it", holder.key.pid), "clear the host"};
+    if (has_unprotected(gpu)) return LeftOut{gpu.index, "it is held", "clear the host"};
     if (!gpu.index || !is_uuid(gpu.uuid)) return LeftOut{gpu.index, "its index or uuid is not known", ""};
     if (!gpu.used) return LeftOut{gpu.index, "its used memory is not shown: there is nothing to record", ""};
-    if (gpu.verdict == Verdict::dirty && !all_seen)
+    if (gpu.verdict == Verdict::dirty && !host.quiet)
+        return LeftOut{gpu.index,
+                       fmt::format("{} MiB used, and another GPU of this host is held", gpu.used->count),
+                       "clear the host"};
+    if (gpu.verdict == Verdict::dirty && !host.all_seen)
         return LeftOut{gpu.index,
                        fmt::format("{} MiB used, and who may hold it could not be seen", gpu.used->count),
                        "look as root on the host itself"};
@@ -96,10 +110,11 @@ Recording record_idle(const HostOutcome& host, Mebibytes most) {
         recording.whole_host = true;
         return recording;
     }
-    const bool all_seen = std::ranges::none_of(
-        host.last->findings, [](const Finding& finding) { return is_one_of(blind, finding); });
+    const auto is_blind = [](const Finding& finding) { return is_one_of(blind, finding); };
+    const Surroundings surroundings{std::ranges::none_of(host.last->findings, is_blind),
+                                    std::ranges::none_of(host.last->gpus, has_unprotected)};
     for (const GpuVerdict& gpu : host.last->gpus) {
-        if (auto why = against_gpu(gpu, all_seen)) {
+        if (auto why = against_gpu(gpu, surroundings)) {
             recording.left_out.push_back(std::move(*why));
             continue;
         }

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "agentless/limits.hpp"
 #include "base/units.hpp"
 #include "controller/exit_status.hpp"
 #include "controller/host_block.hpp"
@@ -49,9 +50,15 @@ struct Group {
     }
 };
 
+// Memory that no verdict would have passed without a baseline: a person should see it.
+bool is_plain(const Recording& recording) {
+    return std::ranges::all_of(recording.gpus, [](const auto& e) { return e.second.used <= default_limit; });
+}
+
 // What must be the same for hosts to share their lines.
 std::string key_of(const HostOutcome& host, const Recording& recording) {
-    if (recording.left_out.empty()) return recording.gpus.empty() ? "none" : "all";
+    if (recording.left_out.empty())
+        return recording.gpus.empty() ? "none" : is_plain(recording) ? "all" : recorded_text(recording);
     std::string key(to_string(host.verdict));
     if (!recording.whole_host) key += "\n" + recorded_text(recording);
     for (const LeftOut& one : recording.left_out)
@@ -76,6 +83,7 @@ void write_group(Page& page, const Group& group) {
     std::vector<Span> line{{group.folded(), Style::bold}, {" "}};
     if (recording.left_out.empty()) {
         line.push_back({recording.gpus.empty() ? "no GPU there" : "recorded: every GPU", Style::green});
+        if (!is_plain(recording)) line.push_back({": " + recorded_text(recording)});
         page.line(0, line);
         return;
     }

@@ -63,12 +63,14 @@ Json instances_json(const std::vector<MigInstance>& instances) {
         Json holders = Json::array();
         for (const ProcessKey& key : instance.holders)
             holders.push_back({{"pid", key.pid}, {"start", std::to_string(key.start)}});
+        // Nobody can tell who may use an instance whose capability files are not known.
+        const bool told = instance.gpu_instance || !instance.holders.empty();
         list.push_back({{"device", number_or_null(instance.device)},
                         {"gpu_instance", number_or_null(instance.gpu_instance)},
                         {"compute_instance", number_or_null(instance.compute_instance)},
                         {"profile", text_or_null(instance.profile)},
                         {"uuid", text_or_null(instance.uuid)},
-                        {"holders", std::move(holders)}});
+                        {"holders", told ? std::move(holders) : Json(nullptr)}});
     }
     return list;
 }

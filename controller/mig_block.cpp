@@ -19,11 +19,12 @@ std::string name_without_device(const MigInstance& instance) {
     return name;
 }
 
-// "1g.18gb  pid 812, pid 813".
+// "1g.18gb  pid 812, pid 813". Of an instance whose capability files are not known, nobody can tell who may
+// use it.
 std::string text_of(const MigInstance& instance) {
     std::string text = instance.profile;
     std::string_view separator = text.empty() ? "" : "  ";
-    if (instance.holders.empty()) text += fmt::format("{}no holder", separator);
+    if (instance.holders.empty() && instance.gpu_instance) text += fmt::format("{}no holder", separator);
     for (const ProcessKey& key : instance.holders) {
         text += fmt::format("{}pid {}", separator, key.pid);
         separator = ", ";
@@ -40,7 +41,10 @@ struct Line {
 
 void write_instances(Page& page, std::size_t indent, const std::vector<MigInstance>& instances) {
     std::vector<Line> lines;
+    const bool listed = std::ranges::any_of(instances, [](const auto& i) { return i.device.has_value(); });
     for (const MigInstance& instance : instances) {
+        // It stands among the listed ones already, and nobody uses it.
+        if (listed && !instance.device && instance.holders.empty()) continue;
         const std::string text = text_of(instance);
         const auto same = [&](const Line& line) {
             return instance.device && !line.devices.empty() && line.text == text;

@@ -65,8 +65,15 @@ TEST(RecordIdle, CallsWhatIsTooMuchALeak) {
 
 TEST(RecordIdle, LeavesOutWhatIsHeldAtAnyMemory) {
     const auto recording = recorded(Scene(4).holder(812, 2, 1));
-    EXPECT_THAT(left_out(recording), HasSubstr("2: held: held by pid 812"));
+    EXPECT_THAT(left_out(recording), HasSubstr("2: held by pid 812"));
     EXPECT_EQ(recording.gpus.size(), 3u);
+}
+
+TEST(RecordIdle, BelievesNoUnheldMemoryBesideAHolderOfAnotherGpu) {
+    const auto recording = recorded(Scene(4).holder(812, 2, 9000).used(1, 300).used(3, 4));
+    EXPECT_THAT(left_out(recording), HasSubstr("1: 300 MiB used, and another GPU of this host is held\n"));
+    ASSERT_EQ(recording.gpus.size(), 2u);
+    EXPECT_EQ(recording.gpus[1].first, uuid_of(3));
 }
 
 TEST(RecordIdle, LeavesOutAGhostsGpu) {

@@ -113,6 +113,14 @@ TEST(WriteCollection, FoldsHostsOfWhichTheSameIsToBeSaid) {
               "        -> find what holds it and reset the GPU, or raise --max-used\n");
 }
 
+TEST(WriteCollection, ShowsIdleMemoryThatIsMoreThanUsual) {
+    HostOutcome old = idle_host("gpu02");
+    old.last->gpus[1].used = Mebibytes{308};
+    EXPECT_EQ(told(report_of({idle_host("gpu01"), old})),
+              "gpu01 recorded: every GPU\n"
+              "gpu02 recorded: every GPU: GPU 0-7 at 0 to 308 MiB\n");
+}
+
 TEST(WriteCollection, SaysThatAHostHasNoGpu) {
     HostOutcome no_gpus = clean_host("login1");
     no_gpus.last->gpus.clear();
