@@ -152,26 +152,35 @@ void check_arguments_with(std::string_view text) {
 
 // --- lists of device files --------------------------------------------------------------------------------
 
+// A number that may be one of a device file, up to 1000000.
+bool is_device_number(const std::string& text) {
+    return digits(text) && (plain(text).size() <= 6 || plain(text) == "1000000");
+}
+
+void expect_same(const std::vector<int>& numbers, const std::set<std::string>& wanted) {
+    expect(numbers.size() == wanted.size() && std::is_sorted(numbers.begin(), numbers.end()));
+    for (const int number : numbers) expect(wanted.contains(std::to_string(number)));
+}
+
 void check_device_files(std::string_view text) {
-    std::set<std::string> wanted;
-    bool control = false, known = true, other = false;
+    std::set<std::string> minors, caps;
+    bool control = false, known = true;
     for (const auto& part : pieces(text, ',')) {
-        if (part == "c")
-            control = true;
-        else if (digits(part) && plain(part).size() <= 6)
-            wanted.insert(plain(part));
-        else if (part.starts_with("cap"))
-            other = true;
+        const bool cap = part.starts_with("cap") && is_device_number(part.substr(3));
+        if (cap)
+            caps.insert(plain(part.substr(3)));
+        else if (is_device_number(part))
+            minors.insert(plain(part));
         else
-            known = false;
+            known = known && part == "c";
+        control = control || part == "c" || cap;
     }
     const auto files = read_device_files(text);
-    if (!files) return expect(!known || other);
-    expect(known || text.find("1000000") != std::string_view::npos);
-    if (!known) return;
-    expect(files->control == control && files->minors.size() == wanted.size());
-    expect(std::is_sorted(files->minors.begin(), files->minors.end()));
-    for (const int minor : files->minors) expect(wanted.contains(std::to_string(minor)));
+    expect(files.has_value() == known);
+    if (!files) return;
+    expect(files->control == control);
+    expect_same(files->minors, minors);
+    expect_same(files->caps, caps);
 }
 
 // --- the driver's version ---------------------------------------------------------------------------------
