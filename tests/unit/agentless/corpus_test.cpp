@@ -83,6 +83,14 @@ std::vector<Line> table() {
     return lines;
 }
 
+// What the files of optional/ hold behind index, uuid and bus id.
+constexpr std::string_view all_fields =
+    "gpu_recovery_action,remapped_rows.pending,remapped_rows.failure,retired_pages.pending,"
+    "ecc.errors.uncorrected.volatile.total,mig.mode.current,mig.mode.pending,addressing_mode,fabric.state,"
+    "fabric.status,clocks_event_reasons.hw_slowdown,clocks_event_reasons.hw_thermal_slowdown,"
+    "clocks_event_reasons.sw_thermal_slowdown,clocks_event_reasons.hw_power_brake_slowdown,persistence_mode,"
+    "memory.reserved,driver_version";
+
 // --- the host ---------------------------------------------------------------------------------------------
 
 // The GPUs of the corpus: index i is on the i-th of these buses, and has i in its uuid.
@@ -187,7 +195,8 @@ HostVerdict judged_by_check(const Line& line) {
     } else {
         auto host = host_of(line);
         add_processes(line, host);
-        if (const auto fields = line.option("fields")) host.optional_fields = *fields;
+        if (const auto fields = line.option("fields"))
+            host.optional_fields = *fields == "all" ? std::string(all_fields) : *fields;
         survey = host.text();
     }
     const auto evidence = read_survey(survey, nonce);
