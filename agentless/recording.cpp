@@ -64,7 +64,7 @@ Mebibytes of_protected(const std::vector<Holder>& holders) {
 
 bool has_unprotected(const GpuVerdict& gpu) {
     return std::ranges::any_of(gpu.holders, [](const Holder& holder) {
-        return !holder.is_protected || holder.ghost || holder.foreign_pid;
+        return !holder.is_protected || holder.ghost || holder.foreign_pid || holder.without_device;
     });
 }
 

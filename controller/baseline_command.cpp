@@ -108,11 +108,12 @@ int refused(const Error& error, int status) {
 
 int baseline_command(const Context& context) {
     const std::string& file = *context.options.output;
+    // First, since what is no regular file may have no end to read.
+    if (auto may = may_replace(file); !may) return refused(may.error(), exit_internal);
     if (auto there = check_file_there(file); !there) return refused(there.error(), exit_usage);
     std::vector<std::string> notes;
     auto tasks = tasks_of(context.options, notes);
     if (!tasks) return refused(tasks.error(), exit_usage);
-    if (auto may = may_replace(file); !may) return refused(may.error(), exit_internal);
 
     StopSignals signals;
     const std::string started = rfc3339(std::time(nullptr));

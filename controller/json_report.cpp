@@ -40,7 +40,8 @@ Json holder_json(const Holder& holder) {
             {"age_seconds", number_or_null(holder.age_s)},
             {"ghost", holder.ghost},
             {"inherited", holder.inherited},
-            {"foreign_pid", holder.foreign_pid}};
+            {"foreign_pid", holder.foreign_pid},
+            {"without_device", holder.without_device}};
 }
 
 Json holders_json(const std::vector<Holder>& holders) {

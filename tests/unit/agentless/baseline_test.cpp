@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "base/files.hpp"
+
 namespace cleanslate::agentless {
 namespace {
 
@@ -115,6 +117,15 @@ TEST(WriteBaseline, WritesWhatIsReadBack) {
     const auto again = parse_baseline(text, "idle.yaml");
     ASSERT_TRUE(again) << again.error().message;
     EXPECT_EQ(write_baseline(*again, "recorded\nby hand"), text);
+}
+
+TEST(WriteBaseline, WritesWhatTheDocumentationShows) {
+    const auto page = read_file(CLEANSLATE_SOURCE_DIR "/docs/baseline.md", 1U << 20).value();
+    const auto begin = page.find("```yaml\n") + 8;
+    const auto text = page.substr(begin, page.find("```", begin) - begin);
+    const auto shown = parse_baseline(text, "docs/baseline.md");
+    ASSERT_TRUE(shown) << shown.error().message;
+    EXPECT_EQ(write_baseline(*shown, text.substr(2, text.find('\n') - 2)), text);
 }
 
 TEST(WriteBaseline, LetsNoTextBreakOut) {

@@ -193,8 +193,9 @@ TEST(RecordIdle, TakesAGpuForNoOtherReasonThanThatAllSpeaksForIt) {
     }
     Holder protected_one;
     protected_one.is_protected = true;
-    for (auto change : {+[](Holder& h) { h.is_protected = false; }, +[](Holder& h) { h.ghost = true; },
-                        +[](Holder& h) { h.foreign_pid = true; }}) {
+    for (auto change :
+         {+[](Holder& h) { h.is_protected = false; }, +[](Holder& h) { h.ghost = true; },
+          +[](Holder& h) { h.foreign_pid = true; }, +[](Holder& h) { h.without_device = true; }}) {
         GpuVerdict gpu = idle_gpu();
         gpu.holders = {protected_one};
         EXPECT_EQ(taken(gpu), 1u);

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -251,7 +252,9 @@ TEST_F(Program, BaselineLeavesAFileAloneThatIsNone) {
 
 TEST_F(Program, BaselineSaysBeforeAnyContactThatItsFileCannotBeWritten) {
     EXPECT_EQ(run({"baseline", "-H", "127.0.0.1:1", "-o", folder_.file("no/such/file")}).status, 5);
-    EXPECT_EQ(run({"baseline", "-H", "127.0.0.1:1", "-o", folder_.file("")}).status, 2) << "a folder";
+    EXPECT_EQ(run({"baseline", "-H", "127.0.0.1:1", "-o", folder_.file("")}).status, 5) << "a folder";
+    ASSERT_EQ(::mkfifo(folder_.file("pipe").c_str(), 0600), 0);
+    EXPECT_EQ(run({"baseline", "-H", "127.0.0.1:1", "-o", folder_.file("pipe")}).status, 5);
     EXPECT_EQ(run({"baseline", "-i", folder_.file("absent.yaml"), "-o", folder_.file("new")}).status, 2);
     EXPECT_FALSE(std::filesystem::exists(folder_.file("new")));
 }

@@ -222,6 +222,13 @@ TEST(TextReport, KeepsNotesOutOfAPlanThatTellsAll) {
     EXPECT_THAT(text, HasSubstr("persistence-off: GPU 0-7: persistence mode is off\n"));
 }
 
+TEST(TextReport, SaysOfAHolderThatItHasNoDeviceFileOpen) {
+    HostOutcome host = dirty_host("gpu01");
+    host.last->gpus[2].holders[0].inherited = false;
+    host.last->gpus[2].holders[0].without_device = true;
+    EXPECT_THAT(of({host}), HasSubstr("            has no device file open under a name known here\n"));
+}
+
 TEST(TextReport, SaysALimitThatIsNotTheUsualOne) {
     HostOutcome host = dirty_host("gpu01");
     for (GpuVerdict& gpu : host.last->gpus) gpu.limit = Mebibytes{100};
