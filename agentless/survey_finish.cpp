@@ -84,8 +84,8 @@ void SurveyReader::finish_sight() {
     if (foreign_proc_) evidence_.proc_hides_others = true;
     for (const auto stage : survey_stages)
         if (!done_.contains(stage)) evidence_.cuts.push_back(std::string(stage));
-    evidence_.holders_visible =
-        done_.size() == std::size(survey_stages) && evidence_.unreadable == 0 && !evidence_.proc_hides_others;
+    evidence_.holders_visible = done_.size() == std::size(survey_stages) && evidence_.unreadable == 0 &&
+                                evidence_.stuck_reads.empty() && !evidence_.proc_hides_others;
 }
 
 Evidence SurveyReader::finish() {

@@ -97,14 +97,15 @@ note_known() {
     rest=${rest#*\"}
     name=${rest%%\"*}
     rest=${rest#*\"}
-    if in_list "$name" "$asked,$older_names"; then known=$known,$name; fi
+    case $older_columns, in *":$name,"*) wanted=1 ;; *) wanted=0 ;; esac
+    if in_list "$name" "$asked" || { [ "$wanted" = 1 ] && in_list "$name" "$name"; }; then known=$known,$name; fi
   done
 }
 
 # Takes out of asked what is not known, under the newer or the older name. A help that lists nothing is no help.
 keep_known() {
   [ -n "$known" ] || return 0
-  kept=''
+  kept='' blanks=$IFS
   IFS=,
   for field in $asked; do
     older_of "$field"
@@ -116,7 +117,7 @@ keep_known() {
       echo "record unknown-field $field"
     fi
   done
-  unset IFS
+  IFS=$blanks  # to unset it is not enough for mksh
   asked=${kept#,}
 }
 
@@ -152,10 +153,7 @@ end_round() {
   elif [ "$step" = first ]; then
     refused=$unknown
     if can_spare; then
-      step='help' known='' helped='' older_names=''
-      IFS=,
-      for field in $older_columns; do older_names=$older_names,${field#*:}; done
-      unset IFS
+      step='help' known='' helped=''
       one_more help --help-query-gpu </dev/null | tag
     else
       echo "record tool opt skipped"

@@ -38,7 +38,7 @@ print_stuck() {
   return "$found"
 }
 
-# Budget over: TERM, a second later KILL, then it is left to itself.
+# Budget over: TERM, then KILL, then it is left to itself.
 on_alarm() {
   alarms=$((alarms + 1))
   [ -n "$child" ] || return 0
@@ -57,12 +57,14 @@ begin_asking() {
   trap on_alarm USR1
   read -r me _ </proc/self/stat
   read_stat "$me"
-  guard "$me" "$stat_start" "$1" 1 1 1 1 >/dev/null </dev/null &
+  # timeout, where there is one, gets a second more before the KILL than it gives: else its children are left.
+  guard "$me" "$stat_start" "$1" 2 1 1 1 >/dev/null </dev/null &
   watch=$!
 }
 
 end_asking() {
-  kill "$watch"
+  # Again and again: mksh loses a TERM that comes before the trap for it.
+  while read_stat "$watch" && [ "$stat_state" != Z ]; do kill -s TERM "$watch"; done
   wait "$watch"
   echo "$nonce done queries"
 }

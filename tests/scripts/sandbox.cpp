@@ -85,6 +85,7 @@ std::string pack(const Seen& seen) {
     const auto put = [&](const std::string& text) { out << text.size() << ' ' << text; };
     put(seen.out);
     put(seen.err);
+    put(seen.earlier);
     put(seen.failure);
     out << seen.milliseconds << ' ' << seen.ids.size() << ' ';
     for (const auto& [name, id] : seen.ids) {
@@ -107,6 +108,7 @@ Seen unpack(const std::string& text) {
     Seen seen;
     seen.out = get();
     seen.err = get();
+    seen.earlier = get();
     seen.failure = get();
     std::size_t count = 0;
     in >> seen.milliseconds >> count;
@@ -161,6 +163,7 @@ Seen inside(const std::function<void(Sandbox&, Seen&)>& body) {
             ::prctl(PR_SET_PDEATHSIG, SIGKILL);
             be_init(body, report[1]);
         }
+        ::close(report[1]);  // the namespace may be there for as long as something in it cannot be killed
         ::waitpid(init, nullptr, 0);
         ::_exit(0);
     }

@@ -16,6 +16,7 @@ using Argv = std::vector<std::string>;
 // What a test inside the sandbox tells the test outside.
 struct Seen {
     std::string out, err;            // of the script
+    std::string earlier;             // what one before it printed
     std::map<std::string, int> ids;  // pids and whatever else has a name
     long milliseconds = 0;           // that the script took
     std::string failure;             // set where the sandbox itself failed

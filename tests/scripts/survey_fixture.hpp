@@ -34,14 +34,18 @@ inline SurveyRequest everything() {
     return request;
 }
 
+inline Evidence read_text(const std::string& out) {
+    auto evidence = read_survey(out, nonce);
+    EXPECT_TRUE(evidence.has_value()) << out;
+    if (!evidence) return {};
+    EXPECT_EQ(evidence->incomplete_reason, "") << out;
+    return *evidence;
+}
+
 inline Evidence read(const cleanslate::testing::Seen& seen) {
     EXPECT_EQ(seen.failure, "");
     EXPECT_EQ(seen.err, "");
-    auto evidence = read_survey(seen.out, nonce);
-    EXPECT_TRUE(evidence.has_value()) << seen.out;
-    if (!evidence) return {};
-    EXPECT_EQ(evidence->incomplete_reason, "") << seen.out;
-    return *evidence;
+    return read_text(seen.out);
 }
 
 inline const Process& process(const Evidence& evidence, int pid) {

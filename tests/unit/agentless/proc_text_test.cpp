@@ -108,7 +108,13 @@ TEST(DeviceFilesList, IsSortedAndWithoutRepeats) {
     EXPECT_THAT(files->minors, ElementsAre(0, 3, 11));
     EXPECT_TRUE(files->control);
     EXPECT_FALSE(read_device_files("0")->control);
-    for (const auto* text : {"", ",", "0,", "x", "-1", "c c", "99999999999999999999"})
+    const auto with_caps = read_device_files("cap12,1,cap3,c,cap12");
+    ASSERT_TRUE(with_caps);
+    EXPECT_THAT(with_caps->caps, ElementsAre(3, 12));
+    EXPECT_THAT(with_caps->minors, ElementsAre(1));
+    EXPECT_TRUE(read_device_files("cap3")->control) << "such a file is a device file too";
+    for (const auto* text : {"", ",", "0,", "x", "-1", "c c", "99999999999999999999", "cap", "cap-1", "capx",
+                             "cap 3", "cap1000001", "cap3cap4"})
         EXPECT_FALSE(read_device_files(text)) << text;
 }
 
