@@ -13,6 +13,8 @@ namespace {
 
 // On a healthy GPU memory.used is the sum over the compute apps and some 20 MiB.
 constexpr Mebibytes usual_overhead{64};
+// Split into MIG instances, an idle GPU shows 55 to 59 MiB besides.
+constexpr Mebibytes mig_overhead{64};
 constexpr std::size_t most_names = 3;
 
 bool ended(const Holder& holder) { return holder.state == 'Z' || holder.state == 'X'; }
@@ -148,9 +150,15 @@ void find_ownerless(const Slot& slot, const GpuVerdict& gpu, const Evidence& evi
                                                               listed_names(gpu.holders, evidence), files)));
 }
 
+bool is_split(const Slot& slot) {
+    return slot.row != nullptr &&
+           std::ranges::find(slot.row->optional, OptionalCell{"mig.mode.current", "Enabled"}) !=
+               slot.row->optional.end();
+}
+
 // memory.used against the sum over the compute apps.
-void compare_memory(const GpuVerdict& gpu, const Limit& limit, bool ownerless, const Evidence& evidence,
-                    Findings& findings) {
+void compare_memory(const Slot& slot, const GpuVerdict& gpu, const Limit& limit, bool ownerless,
+                    const Evidence& evidence, Findings& findings) {
     Mebibytes sum;
     std::int64_t listed = 0;
     bool all_known = true;
@@ -166,8 +174,9 @@ void compare_memory(const GpuVerdict& gpu, const Limit& limit, bool ownerless, c
                              fmt::format("{} MiB are used, and the driver lists {}", gpu.used->count,
                                          listed_names(gpu.holders, evidence))));
     // What is known to be used on an idle GPU has no holder there either.
-    const auto overhead =
+    auto overhead =
         limit.source == Limit::Source::usual ? usual_overhead : std::max(usual_overhead, limit.most);
+    if (is_split(slot)) overhead += mig_overhead;
     if (all_known && !ownerless && *gpu.used > sum + overhead)
         findings.add(finding("memory-unexplained",
                              fmt::format("{} MiB are used, {} MiB of it by all that the driver lists: {}",
@@ -202,7 +211,7 @@ void judge_witnesses(const Slot& slot, const GpuVerdict& gpu, const Limit& limit
     find_odd_holders(gpu.holders, evidence, findings);
     const bool ownerless = sorted.unprotected.empty() && (sorted.ghosts || (over && !sorted.others));
     if (ownerless) find_ownerless(slot, gpu, evidence, expectations, findings);
-    compare_memory(gpu, limit, ownerless, evidence, findings);
+    compare_memory(slot, gpu, limit, ownerless, evidence, findings);
     find_mps(gpu.holders, findings);
 }
 

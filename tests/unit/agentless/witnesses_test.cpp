@@ -139,6 +139,13 @@ TEST(Memory, ThatAnOldDriverReservesIsNotCalledUnexplained) {
     EXPECT_EQ(find(judge(scene).gpus[0].findings, "memory-unexplained"), nullptr);
 }
 
+TEST(Memory, ThatAnIdleGpuOfInstancesShowsIsNotCalledUnexplained) {
+    auto scene = Scene(1).holder(70, 0, 500).used(0, 59 + 20);
+    EXPECT_NE(find(judge(scene).gpus[0].findings, "memory-unexplained"), nullptr);
+    scene.evidence().gpus[0].optional = {{"mig.mode.current", "Enabled"}};
+    EXPECT_EQ(find(judge(scene).gpus[0].findings, "memory-unexplained"), nullptr);
+}
+
 TEST(Memory, BelowWhatTheHoldersHaveIsANote) {
     Scene scene(1);
     scene.daemon(90, "/usr/bin/nvidia-persistenced").listed(90, 0, 300, "nvidia-persistenced").used(0, 299);
