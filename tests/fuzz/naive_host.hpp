@@ -259,22 +259,32 @@ inline std::set<std::string> column(const Survey& survey, std::size_t place, boo
     return seen;
 }
 
+inline bool is_uuid(const std::string& text) {
+    constexpr std::string_view shape = "GPU-xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
+    return std::equal(text.begin(), text.end(), shape.begin(), shape.end(),
+                      [](char c, char s) { return s == 'x' ? hex(low({c})[0]) >= 0 : c == s; });
+}
+
 // "GPU 0: NVIDIA H200 (UUID: GPU-...)".
 inline std::string listed_uuid(const std::string& line) {
     const auto at = line.rfind("(UUID: GPU-");
     if (!line.starts_with("GPU ") || at == std::string::npos || !line.ends_with(')')) return "";
-    return line.substr(at + 7, line.size() - at - 8);
+    const auto index = line.substr(4, line.find(':') - 4);
+    if (!digits(index) || index.size() > 3 || (index.size() > 1 && index[0] == '0')) return "";
+    if (strip(line.substr(0, at)).size() < index.size() + 7) return "";  // no name
+    const auto uuid = line.substr(at + 7, line.size() - at - 8);
+    return is_uuid(uuid) ? uuid : "";
 }
 
 // The uuids of a list that came to its end and has no other lines; none of any other.
 inline std::set<std::string> listed(const Survey& survey) {
-    std::set<std::string> uuids;
+    std::set<std::string> uuids, indexes;
     const auto text = survey.printed.find("list");
     if (text == survey.printed.end() || !ended_well(survey, "list")) return uuids;
     for (const auto& line : pieces(text->second, '\n')) {
         if (strip(line).empty()) continue;
-        if (listed_uuid(line).size() != 40) return {};
-        uuids.insert(listed_uuid(line));
+        if (listed_uuid(line).empty() || !uuids.insert(listed_uuid(line)).second) return {};
+        if (!indexes.insert(line.substr(0, line.find(':'))).second) return {};
     }
     return uuids;
 }

@@ -54,6 +54,7 @@ std::vector<Capture> captures() {
         capture("smi/idle_mig.txt", 2, core_columns),
         capture("smi/idle_mig_wide.txt", 2, none),
         capture("smi/idle_name_with_commas.txt", 1, core_columns),
+        capture("smi/wide_all_well.txt", 2, none),
     };
 }
 

@@ -113,6 +113,8 @@ class NaiveTable {
     }
 
     bool is_value(const std::string& column, const std::string& cell) {
+        // Not supported here: harmless but in these two.
+        if (cell == "[N/A]" && column != "index" && column != "memory.used") return true;
         if (column == "index")
             return number(cell, 3) && std::stoi(cell) < gpus_ && indexes_.insert(cell).second;
         if (column == "uuid")
