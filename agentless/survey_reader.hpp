@@ -17,7 +17,7 @@ namespace cleanslate::agentless {
 inline constexpr std::string_view survey_stages[] = {"queries", "files", "maps", "argv", "driver", "exe"};
 
 // What the script prints at most: more is no survey.
-inline constexpr std::size_t most_optional_lines = 4096;
+inline constexpr std::size_t most_optional_lines = 1024;
 inline constexpr std::size_t most_fields = 128;
 inline constexpr std::size_t most_pci_gpus = 1024;
 inline constexpr std::size_t most_mig_caps = 4096;

@@ -5,7 +5,7 @@
 
 # Marks each line with where it came from, and ends at the last record even where a stuck child keeps the pipe open:
 # nothing that comes later can be taken for anything else. After too many lines of the core queries there is no last
-# record; those of the others are dropped.
+# record; those of the others are dropped: in mksh each costs a fork.
 tag() {
   section=gpu count=0 more=0 unknown='' held=''
   while IFS= read -r line && [ "$count" -lt 4096 ]; do
@@ -24,7 +24,7 @@ tag() {
             ;;
           *)
             more=$((more + 1))
-            [ "$more" -gt 4096 ] || [ -z "$line" ] || tag_optional
+            [ "$more" -gt 1024 ] || [ -z "$line" ] || tag_optional
             ;;
         esac
         ;;

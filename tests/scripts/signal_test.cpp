@@ -98,7 +98,7 @@ TEST_P(SignalScript, TellsWhoIgnoresTheSignalAndWaitsNoLongerThanAsked) {
     EXPECT_TRUE(deaf.sent);
     EXPECT_EQ(deaf.state, 'S');
     EXPECT_FALSE(deaf.took.has_value());
-    EXPECT_GE(seen.milliseconds, 300);
+    EXPECT_GE(seen.milliseconds, 290);  // its clock has 10 ms steps
     EXPECT_LT(seen.milliseconds, 10'000);
 }
 

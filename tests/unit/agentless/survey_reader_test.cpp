@@ -204,9 +204,9 @@ TEST(Survey, IsRefusedWholeWhereThereIsMoreThanTheScriptPrints) {
     EXPECT_FALSE(read_survey(survey(times(4097, cap)), "n")->complete);
     EXPECT_TRUE(read_survey(survey(times(128, field)), "n")->complete);
     EXPECT_FALSE(read_survey(survey(times(129, field)), "n")->complete);
-    EXPECT_TRUE(read_survey(survey(times(4096, opt) + times(4096, list)), "n")->complete);
-    EXPECT_FALSE(read_survey(survey(times(4097, opt)), "n")->complete);
-    EXPECT_FALSE(read_survey(survey(times(4097, list)), "n")->complete);
+    EXPECT_TRUE(read_survey(survey(times(1024, opt) + times(1024, list)), "n")->complete);
+    EXPECT_FALSE(read_survey(survey(times(1025, opt)), "n")->complete);
+    EXPECT_FALSE(read_survey(survey(times(1025, list)), "n")->complete);
     EXPECT_TRUE(read_survey(survey(fields(128)), "n")->complete);
     EXPECT_FALSE(read_survey(survey(fields(129)), "n")->complete);
 }
