@@ -2,92 +2,16 @@
 
 #include "agentless/sequence.hpp"
 
-#include <gtest/gtest.h>
-
-#include "agentless/nvidia_smi_optional.hpp"
-#include "tests/support/scene.hpp"
+#include "transcript.hpp"
 
 namespace cleanslate::agentless {
 namespace {
 
+using testing::alive;
+using testing::ended;
 using testing::Scene;
+using testing::Transcript;
 using namespace std::chrono_literals;
-
-// Plays a host: a survey at a given millisecond, the answers to signals.
-class Transcript : public ::testing::Test {
-  protected:
-    void begin(Job::Kind kind, const std::string& playbook = "clear") {
-        job_.kind = kind;
-        if (kind == Job::Kind::clear) job_.playbook = playbooks::load_playbook(playbook).value();
-        task_.host.name = "gpu01";
-        start_over();
-    }
-    void start_over() { sequence_.emplace(job_, task_, SurveyRequest{}, outcome_); }
-    Move next() { return sequence_->next(now_); }
-    // The next move must be a survey; it begins when it may and sees `scene`.
-    void expect_survey(Scene scene, Milliseconds not_before = 0ms) {
-        const Move move = next();
-        const auto* survey = std::get_if<TakeSurvey>(&move);
-        ASSERT_NE(survey, nullptr) << "expected a survey, got move " << move.index();
-        EXPECT_EQ(survey->not_before - start_, std::max<TimePoint::duration>(not_before, now_ - start_));
-        now_ = std::max(now_, survey->not_before);
-        asked_ = survey->request;
-        if (asked_.optional_evidence) tell_optional(scene);
-        sequence_->surveyed(scene.evidence(), now_, now_ + 50ms);
-        now_ += 50ms;
-    }
-    // What this host's nvidia-smi answers when it is asked for optional evidence.
-    void tell_optional(Scene& scene) const {
-        Evidence& evidence = scene.evidence();
-        for (GpuRow& row : evidence.gpus) {
-            if (row.index != 5) continue;
-            row.optional = {{"remapped_rows.pending", remap_pending_}};
-            judge_optional_columns(row);
-        }
-        evidence.optional_query.exit_status = evidence.list_query.exit_status = 0;
-        evidence.optional_fields = {"remapped_rows.pending"};
-    }
-    // The next move must be `signal` to exactly these; everybody answers `result` after `took`.
-    void expect_signal(const std::string& signal, std::vector<Pid> pids, SignalReply::Result result,
-                       Milliseconds took) {
-        const Move move = next();
-        const auto* send = std::get_if<SendSignal>(&move);
-        ASSERT_NE(send, nullptr) << "expected " << signal << ", got move " << move.index();
-        EXPECT_EQ(send->request.signal, signal);
-        std::vector<Pid> got;
-        SignalReport report{true, {}};
-        for (const auto& target : send->request.targets) {
-            got.push_back(target.pid);
-            report.replies.push_back({target, result, took, 'S', std::nullopt});
-        }
-        EXPECT_EQ(got, pids);
-        const auto sent = now_;
-        now_ += took;
-        sequence_->signalled(report, sent, now_);
-    }
-    void expect_finish(Verdict verdict) {
-        const Move move = next();
-        ASSERT_TRUE(std::holds_alternative<Finish>(move)) << "expected the end, got move " << move.index();
-        EXPECT_EQ(to_string(outcome_.verdict), to_string(verdict));
-    }
-    bool has_finding(std::string_view code, std::string_view part = "") const {
-        for (const auto& f : outcome_.findings)
-            if (f.code == code && (f.text + " " + f.remedy).find(part) != std::string::npos) return true;
-        return false;
-    }
-
-    Job job_;
-    HostTask task_;
-    HostOutcome outcome_;
-    std::optional<Sequence> sequence_;
-    SurveyRequest asked_;  // of the last survey
-    std::string remap_pending_ = "No";
-    const TimePoint start_{};
-    TimePoint now_{};
-};
-
-constexpr auto ended = SignalReply::Result::ended;
-constexpr auto alive = SignalReply::Result::alive;
 
 TEST_F(Transcript, CheckLooksOnceAndSignalsNothing) {
     begin(Job::Kind::check);
@@ -246,93 +170,6 @@ TEST_F(Transcript, AVerifyThatNeverTurnsCleanEndsWithItsTime) {
     }
     expect_finish(Verdict::dirty);
     EXPECT_LT(now_ - start_, 30s);
-}
-
-TEST_F(Transcript, OptionalEvidenceIsAskedForFirstAndByTheSurveyThatConfirmsAndNotInBetween) {
-    begin(Job::Kind::clear);
-    expect_survey(Scene(8).holder(812, 2, 76107));
-    EXPECT_TRUE(asked_.optional_evidence);
-    EXPECT_FALSE(asked_.optional_fields) << "nothing is known of this host's nvidia-smi yet";
-    expect_signal("TERM", {812}, ended, 20ms);
-    expect_survey(Scene(8).used(2, 76107));
-    EXPECT_FALSE(asked_.optional_evidence) << "it follows a signal";
-    expect_survey(Scene(8), 170ms);
-    EXPECT_FALSE(asked_.optional_evidence) << "it waits for memory";
-    expect_survey(Scene(8), 2070ms);
-    EXPECT_TRUE(asked_.optional_evidence) << "it confirms";
-    EXPECT_EQ(asked_.optional_fields, std::vector<std::string>{"remapped_rows.pending"})
-        << "what its nvidia-smi knows was found out once";
-    expect_finish(Verdict::clean);
-    ASSERT_EQ(outcome_.last->gpus[5].optional.size(), 1u);
-}
-
-TEST_F(Transcript, ACheckAndADryRunAlwaysAskForOptionalEvidence) {
-    for (const bool dry_run : {false, true}) {
-        outcome_ = {};
-        job_.dry_run = dry_run;
-        begin(dry_run ? Job::Kind::clear : Job::Kind::check);
-        remap_pending_ = "Yes";
-        expect_survey(Scene(8).holder(812, 2, 76107));
-        EXPECT_TRUE(asked_.optional_evidence);
-        expect_finish(Verdict::sick);
-    }
-}
-
-TEST_F(Transcript, AGpuStaysSickThroughSurveysThatDoNotAsk) {
-    begin(Job::Kind::clear);
-    remap_pending_ = "Yes";
-    expect_survey(Scene(8).holder(812, 2, 76107));
-    expect_signal("TERM", {812}, ended, 20ms);
-    expect_survey(Scene(8));
-    EXPECT_FALSE(asked_.optional_evidence);
-    expect_finish(Verdict::sick);
-    EXPECT_EQ(outcome_.last->gpus[5].verdict, Verdict::sick);
-    EXPECT_EQ(outcome_.last->gpus[2].verdict, Verdict::clean);
-}
-
-TEST_F(Transcript, AGpuWhoseRowWasMissingForASurveyIsSickAgainWithIt) {
-    begin(Job::Kind::clear);
-    remap_pending_ = "Yes";
-    expect_survey(Scene(8).holder(812, 2, 76107));
-    expect_signal("TERM", {812}, ended, 20ms);
-    Scene without(8);
-    without.used(2, 76107);
-    auto& gpus = without.evidence().gpus;
-    gpus.erase(gpus.begin() + 5);
-    expect_survey(without);
-    EXPECT_EQ(outcome_.last->gpus.size(), 8u);
-    expect_survey(Scene(8), 170ms);
-    EXPECT_FALSE(asked_.optional_evidence);
-    EXPECT_EQ(outcome_.last->gpus[5].verdict, Verdict::sick);
-    expect_finish(Verdict::sick);
-}
-
-TEST_F(Transcript, AGpuThatTurnsSickWhileItSettlesIsNotClean) {
-    begin(Job::Kind::clear);
-    expect_survey(Scene(8).holder(812, 2, 76107));
-    expect_signal("TERM", {812}, ended, 20ms);
-    expect_survey(Scene(8));
-    remap_pending_ = "Yes";
-    expect_survey(Scene(8), 2070ms);
-    expect_finish(Verdict::sick);
-}
-
-TEST_F(Transcript, ACommandMayCureAGpuSoTheSurveyAfterItAsks) {
-    begin(Job::Kind::clear);
-    job_.playbook =
-        playbooks::parse_playbook("steps:\n  - run: nvidia-smi --gpu-reset -i 5\n", "p.yaml").value();
-    start_over();
-    remap_pending_ = "Yes";
-    expect_survey(Scene(8));
-    EXPECT_EQ(outcome_.last->gpus[5].verdict, Verdict::sick);
-    ASSERT_TRUE(std::holds_alternative<RunCommand>(next()));
-    outcome_.commands.back().ok = true;
-    sequence_->command_ended(now_);
-    remap_pending_ = "No";
-    expect_survey(Scene(8));
-    EXPECT_TRUE(asked_.optional_evidence);
-    expect_survey(Scene(8), 2050ms);
-    expect_finish(Verdict::clean);
 }
 
 TEST_F(Transcript, TheDriversVersionIsKeptOnceItWasTold) {

@@ -3,42 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <sstream>
+#include "command_line.hpp"
 
-namespace cleanslate::controller {
+namespace cleanslate::controller::testing {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-using Words = std::vector<std::string>;
-
-// The options of a command line that is right.
-Options read(const Words& words, const Environment& environment = {}) {
-    const auto options = read_command_line(words, environment);
-    EXPECT_TRUE(options) << (options ? "" : options.error().err);
-    return options.value_or(Options{});
-}
-
-// What is said about one that is wrong; it always ends with 2 and an empty stdout.
-std::string refusal(const Words& words, const Environment& environment = {}) {
-    const auto options = read_command_line(words, environment);
-    EXPECT_FALSE(options);
-    if (options) return "";
-    EXPECT_EQ(options.error().exit_status, 2);
-    EXPECT_EQ(options.error().out, "");
-    return options.error().err;
-}
-
-std::string help_of(const Words& words) {
-    const auto options = read_command_line(words, {});
-    EXPECT_FALSE(options);
-    if (options) return "";
-    EXPECT_EQ(options.error().exit_status, 0);
-    EXPECT_EQ(options.error().err, "");
-    return options.error().out;
-}
 
 TEST(CommandLine, NamesTheCommand) {
     EXPECT_EQ(read({"check", "--local"}).command, Command::check);
@@ -271,69 +242,5 @@ TEST(Explain, TakesAnyNumberOfCodes) {
     EXPECT_EQ(read({"explain", "--format", "json"}).format, Format::json);
 }
 
-constexpr const char* commands[] = {"check",     "clear", "run",      "hosts",
-                                    "playbooks", "parse", "baseline", "explain"};
-
-TEST(Help, OfEachCommandHasItsUsageAndAnExample) {
-    EXPECT_THAT(help_of({"--help"}), HasSubstr("Examples:\n  cleanslate "));
-    for (const std::string command : commands) {
-        const std::string help = help_of({command, "--help"});
-        EXPECT_THAT(help, HasSubstr("Usage: cleanslate " + command));
-        EXPECT_THAT(help, HasSubstr("Example"));
-        EXPECT_THAT(help, HasSubstr("cleanslate " + command + " ")) << help;
-        EXPECT_EQ(help_of({command, "-h"}), help);
-    }
-}
-
-TEST(Help, ListsEachCommand) {
-    for (const std::string command : commands)
-        EXPECT_THAT(help_of({"-h"}), HasSubstr("\n  " + command + " "));
-}
-
-TEST(Help, FitsEightyColumns) {
-    std::vector<Words> all{{"--help"}};
-    for (const std::string command : commands) all.push_back({command, "--help"});
-    for (const Words& words : all) {
-        std::istringstream help(help_of(words));
-        for (std::string line; std::getline(help, line);) EXPECT_LE(line.size(), 80u) << line;
-    }
-}
-
-// Each option's whole text, which may go over several lines.
-std::vector<std::string> entries_of(const std::string& help) {
-    std::vector<std::string> entries;
-    std::istringstream lines(help);
-    for (std::string line; std::getline(lines, line);) {
-        if (line.starts_with("  -"))
-            entries.push_back(line);
-        else if (line.starts_with("     ") && !entries.empty())
-            entries.back() += " " + line.substr(26);
-        else if (!line.starts_with("  "))
-            entries.emplace_back();
-    }
-    std::erase(entries, "");
-    return entries;
-}
-
-TEST(Help, SaysEachDefault) {
-    // Off unless given, as any flag without a value.
-    const Words flags{"--help", "--yes", "--local", "--verbose"};
-    for (const std::string command : commands) {
-        const auto entries = entries_of(help_of({command, "--help"}));
-        EXPECT_FALSE(entries.empty());
-        for (const std::string& entry : entries) {
-            const auto names = [&](const std::string& flag) { return entry.find(flag) != std::string::npos; };
-            EXPECT_TRUE(names("default") || std::ranges::any_of(flags, names)) << command << ": " << entry;
-        }
-    }
-}
-
-TEST(Help, SaysTheDefaultsThatHold) {
-    const std::string help = help_of({"clear", "--help"});
-    for (const char* text : {"default 64", "default 60s", "default 10s", "default clear", "else 100MiB",
-                             "default 2s", "default strict", "default text", "default auto", "default 50MiB"})
-        EXPECT_THAT(help, HasSubstr(text));
-}
-
 }  // namespace
-}  // namespace cleanslate::controller
+}  // namespace cleanslate::controller::testing

@@ -5,7 +5,7 @@
 
 #include <sstream>
 
-#include "outcomes.hpp"
+#include "text_of.hpp"
 
 namespace cleanslate::controller::testing {
 namespace {
@@ -13,16 +13,6 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
-
-std::string written(const Report& report, TextOptions options = {}) {
-    std::string text;
-    write_text(report, options, [&](std::string_view piece) { text += piece; });
-    return text;
-}
-
-std::string of(std::vector<HostOutcome> hosts, std::string command = "check") {
-    return written(report_of(std::move(hosts), std::move(command)));
-}
 
 TEST(TextReport, FoldsCleanHostsIntoOneLine) {
     EXPECT_EQ(of({clean_host("gpu01"), clean_host("gpu02"), clean_host("gpu03"), clean_host("gpu07")}),
@@ -45,36 +35,6 @@ TEST(TextReport, TellsADirtyHostInDetail) {
               "sick\n");
 }
 
-TEST(TextReport, ShowsAGpusFindingThatItsHoldersDoNotTell) {
-    HostOutcome host = dirty_host("gpu02");
-    host.last->gpus[2].holders.clear();
-    host.last->gpus[2].findings.push_back(
-        {Severity::dirty, "memory-without-holder", "no holder is to be seen", "reset the GPU"});
-    EXPECT_THAT(of({host}), HasSubstr("    GPU 2       dirty   76107 / 143771 MiB  NVIDIA H200\n"
-                                      "        memory-in-use: 76107 MiB used, the limit is 100 MiB\n"
-                                      "            -> clear the host\n"
-                                      "        memory-without-holder: no holder is to be seen\n"
-                                      "            -> reset the GPU\n"));
-}
-
-TEST(TextReport, FoldsGpusOfWhichTheSameIsToBeSaid) {
-    HostOutcome host = clean_host("gpu01");
-    host.verdict = Verdict::unknown;
-    for (GpuVerdict& gpu : host.last->gpus) {
-        if (gpu.index == 5) continue;
-        gpu.verdict = Verdict::unknown;
-        gpu.used.reset();
-        gpu.findings = {{Severity::unknown, "no-row", "no row for this GPU", ""}};
-    }
-    EXPECT_EQ(of({host}),
-              "gpu01 unknown, 1.2 s\n"
-              "    GPU 0-4,6-7 unknown ? / 143771 MiB  NVIDIA H200\n"
-              "        no-row: no row for this GPU\n"
-              "    GPU 5       clean   at most 0 MiB\n"
-              "unknown: 1 host: 1 unknown; 8 GPUs: 1 clean, 7 unknown; 1.9 s; exit 0: every host is "
-              "proven clean\n");
-}
-
 TEST(TextReport, SaysARemedyOnceForFindingsOfOneCode) {
     HostOutcome host = unreachable_host("gpu01");
     host.last.emplace();
@@ -86,24 +46,6 @@ TEST(TextReport, SaysARemedyOnceForFindingsOfOneCode) {
                                       "        -> modprobe nvidia\n"
                                       "    no-gpus: no GPU was seen\n"
                                       "        -> set gpus: 0\n"));
-}
-
-TEST(TextReport, SaysOnceThatAHolderHolds) {
-    HostOutcome host = dirty_host("gpu02");
-    GpuVerdict& gpu = host.last->gpus[2];
-    Holder ghost;
-    ghost.key.pid = 70;
-    ghost.ghost = true;
-    ghost.used = Mebibytes{76'107};
-    gpu.holders.insert(gpu.holders.begin(), ghost);
-    for (const char* code : {"held", "ghost"})
-        gpu.findings.push_back({Severity::dirty, code, "said again", ""});
-    host.last->findings.push_back({Severity::dirty, "opener", "said again", ""});
-    const std::string text = of({host});
-    EXPECT_THAT(text, Not(HasSubstr("said again")));
-    EXPECT_THAT(text,
-                HasSubstr("        pid 70, 76107 MiB: (ghost: the driver lists it, it no longer lives)\n"
-                          "        pid 812 alice"));
 }
 
 TEST(TextReport, FoldsHostsThatShareAnError) {
@@ -170,125 +112,6 @@ TEST(TextReport, FoldsCleanHostsWhoseNotesDifferByANumberAlone) {
                            "clean: 2 hosts"));
 }
 
-const Finding persistence_off{Severity::note, "persistence-off", "persistence mode is off",
-                              "nvidia-smi -pm 1"};
-const Finding hot{Severity::note, "thermal-slowdown", "hw_thermal_slowdown is active", "look at the fans"};
-
-TEST(TextReport, KeepsACleanFleetShortHoweverManyNotesItsGpusHave) {
-    std::vector<HostOutcome> hosts;
-    for (int i = 10; i < 74; ++i) hosts.push_back(clean_host("gpu" + std::to_string(i)));
-    for (HostOutcome& host : hosts)
-        for (GpuVerdict& gpu : host.last->gpus) gpu.findings = {persistence_off};
-    for (const int i : {1, 5}) hosts[3].last->gpus[i].findings.push_back(hot);
-    EXPECT_THAT(of(hosts), StartsWith("gpu[10-73] (64) clean\n"
-                                      "note persistence-off: gpu[10-73] (64)\n"
-                                      "note thermal-slowdown: gpu13 GPU 1,5\n"
-                                      "clean: 64 hosts: "));
-}
-
-TEST(TextReport, SaysANoteOfSeveralGpusOnceBelowThem) {
-    HostOutcome host = dirty_host("gpu01");
-    for (GpuVerdict& gpu : host.last->gpus) gpu.findings.push_back(persistence_off);
-    host.last->gpus[4].findings.push_back(hot);
-    EXPECT_THAT(of({host}),
-                HasSubstr("    GPU 2       dirty   76107 / 143771 MiB  NVIDIA H200\n"
-                          "        pid 812 alice S, 3h10m, 76107 MiB: sleep 100000\n"
-                          "            keeps a dead process's memory through inherited descriptors\n"
-                          "    GPU 0-1,3-7 clean   at most 51 MiB\n"
-                          "        persistence-off: GPU 0-7: persistence mode is off\n"
-                          "            -> nvidia-smi -pm 1\n"
-                          "        thermal-slowdown: GPU 4: hw_thermal_slowdown is active\n"
-                          "            -> look at the fans\n"
-                          "dirty: 1 host"));
-}
-
-TEST(TextReport, LeavesANoteOfOneDirtyGpuWhereItsOtherFindingsAre) {
-    HostOutcome host = dirty_host("gpu01");
-    host.last->gpus[2].findings.push_back(
-        {Severity::note, "memory-unexplained", "90 MiB more than its holders have", "clear the host"});
-    EXPECT_THAT(of({host}), HasSubstr("descriptors\n"
-                                      "        memory-unexplained: 90 MiB more than its holders have\n"
-                                      "            -> clear the host\n"
-                                      "    GPU 0-1,3-7 clean"));
-}
-
-TEST(TextReport, KeepsNotesOutOfAPlanThatTellsAll) {
-    HostOutcome host = planned_host("gpu02");
-    for (GpuVerdict& gpu : host.last->gpus) gpu.findings.push_back(persistence_off);
-    Report report = report_of({host}, "clear");
-    report.dry_run = true;
-    const std::string text = written(report);
-    EXPECT_THAT(text, Not(HasSubstr("GPU 2  ")));
-    EXPECT_THAT(text, HasSubstr("persistence-off: GPU 0-7: persistence mode is off\n"));
-}
-
-TEST(TextReport, SaysOfAHolderThatItHasNoDeviceFileOpen) {
-    HostOutcome host = dirty_host("gpu01");
-    host.last->gpus[2].holders[0].inherited = false;
-    host.last->gpus[2].holders[0].without_device = true;
-    EXPECT_THAT(of({host}), HasSubstr("            has no device file open under a name known here\n"));
-}
-
-TEST(TextReport, SaysALimitThatIsNotTheUsualOne) {
-    HostOutcome host = dirty_host("gpu01");
-    for (GpuVerdict& gpu : host.last->gpus) gpu.limit = Mebibytes{100};
-    EXPECT_THAT(of({host}), Not(HasSubstr("limit")));
-    for (GpuVerdict& gpu : host.last->gpus) gpu.limit = Mebibytes{400};
-    EXPECT_THAT(of({host}), HasSubstr("dirty   76107 / 143771 MiB, limit 400 MiB  NVIDIA H200\n"));
-    EXPECT_THAT(of({host}), HasSubstr("clean   at most 51 MiB, limit 400 MiB\n"));
-    host.last->gpus[0].limit = Mebibytes{54};
-    EXPECT_THAT(of({host}), HasSubstr("clean   at most 51 MiB, limits 54 to 400 MiB\n"));
-}
-
-TEST(TextReport, DoesNotShowMemoryThatWasNotShownAsNone) {
-    HostOutcome host = dirty_host("gpu01");
-    for (GpuVerdict& gpu : host.last->gpus)
-        if (gpu.index != 2) gpu.used.reset();
-    EXPECT_THAT(of({host}), HasSubstr("    GPU 0-1,3-7 clean   used memory not shown\n"));
-}
-
-TEST(TextReport, ShowsMigInstancesBelowTheirGpuWithTheirHoldersPids) {
-    HostOutcome host = dirty_host("gpu01");
-    auto& instances = host.last->gpus[2].instances;
-    for (int device = 0; device < 4; ++device) {
-        MigInstance& instance = instances.emplace_back();
-        instance.device = device;
-        instance.gpu_instance = 7 + device;
-        instance.profile = device == 3 ? "3g.71gb" : "1g.18gb";
-    }
-    instances[1].holders = {{812, 5812}, {813, 5813}};
-    EXPECT_THAT(of({host}),
-                HasSubstr("            keeps a dead process's memory through inherited descriptors\n"
-                          "        MIG 0,2   1g.18gb  no holder\n"
-                          "        MIG 1     1g.18gb  pid 812, pid 813\n"
-                          "        MIG 3     3g.71gb  no holder\n"
-                          "    GPU 0-1,3-7 clean"));
-}
-
-TEST(TextReport, SaysOfNoInstanceThatNobodyHoldsItWhereThatCannotBeTold) {
-    HostOutcome host = dirty_host("gpu01");
-    auto& instances = host.last->gpus[2].instances;
-    instances.resize(4);
-    for (int i = 0; i < 2; ++i) {
-        instances[i].device = i;
-        instances[i].profile = "1g.18gb";
-        // those two again, by the kernel's numbers
-        instances[i + 2].gpu_instance = 7 + i;
-        instances[i + 2].compute_instance = 0;
-    }
-    instances[3].holders = {{812, 5812}};
-    EXPECT_THAT(of({host}), HasSubstr("        MIG 0-1   1g.18gb\n"
-                                      "        MIG GI 8 CI 0 pid 812\n"
-                                      "    GPU 0-1,3-7 clean"));
-}
-
-TEST(TextReport, KeepsTheInstancesOfCleanGpusToItself) {
-    HostOutcome host = dirty_host("gpu01");
-    for (GpuVerdict& gpu : host.last->gpus)
-        if (gpu.index != 2) gpu.instances.resize(7);
-    EXPECT_THAT(of({host}), Not(HasSubstr("MIG")));
-}
-
 TEST(TextReport, CountsWhatEndedAndNamesWhatDidNot) {
     HostOutcome host = dirty_host("gpu01");
     for (int pid = 100; pid < 108; ++pid)
@@ -332,16 +155,6 @@ TEST(TextReport, ShowsOpenersOfNoGpu) {
     host.last->openers = {holder(77, "alice", "python x.py")};
     EXPECT_THAT(of({host}), HasSubstr("    GPU 0-7     clean   at most 51 MiB\n"
                                       "    opener pid 77 alice S, 3h10m: python x.py\n"));
-}
-
-TEST(TextReport, ShowsAGpuWithoutAnIndexByItsBusId) {
-    HostOutcome host = clean_host("gpu01");
-    host.verdict = Verdict::sick;
-    GpuVerdict lost;
-    lost.bus_id = "00000000:0b:00.0";
-    lost.verdict = Verdict::sick;
-    host.last->gpus.push_back(lost);
-    EXPECT_THAT(of({host}), HasSubstr("    GPU 00000000:0b:00.0 sick    ? MiB\n"));
 }
 
 TEST(TextReport, OfADryRunIsThePlan) {
