@@ -1,13 +1,8 @@
 #include "agentless/parse_input.hpp"
 
-#include <algorithm>
 #include <utility>
 
-#include "agentless/findings.hpp"
-#include "agentless/gpu_verdict.hpp"
 #include "agentless/nvidia_smi_cells.hpp"
-#include "agentless/placement.hpp"
-#include "agentless/query_verdict.hpp"
 
 namespace cleanslate::agentless {
 namespace {
@@ -42,18 +37,6 @@ std::string common_version(const std::vector<GpuRow>& rows) {
     return version;
 }
 
-// No GPU, as expected: then the status that says so is no news.
-bool is_proven_empty(const HostVerdict& host) { return host.clean() && host.gpus.empty(); }
-
-void judge_status(const Evidence& evidence, const Expectations& expectations, HostVerdict& host) {
-    if (!evidence.gpu_query.exit_status || is_proven_empty(host)) return;
-    {
-        Findings findings(host.findings);
-        judge_query(evidence, place(evidence, expectations.gpus), findings);
-    }
-    for (const auto& found : host.findings) host.verdict = worse(host.verdict, verdict_of(found.severity));
-}
-
 }  // namespace
 
 Evidence evidence_from_table(GpuTable table) {
@@ -72,9 +55,7 @@ HostVerdict OutputJudge::finish() {
     const auto expectations = expectations_of(options_);
     auto evidence = evidence_from_table(reader_.finish());
     evidence.gpu_query.exit_status = options_.exit_status;
-    auto host = judge(evidence, expectations);
-    judge_status(evidence, expectations, host);
-    return host;
+    return judge(evidence, expectations);
 }
 
 HostVerdict judge_output(std::string_view text, const ParseOptions& options) {
