@@ -7,6 +7,7 @@
 #include <map>
 #include <tuple>
 
+#include "agentless/query_verdict.hpp"
 #include "base/text.hpp"
 
 namespace cleanslate::agentless {
@@ -165,6 +166,7 @@ void judge_count(const Evidence& evidence, const Expectations& expectations, con
                  const Placement& placement, Findings& findings) {
     if (!expected.count && !expectations.any_count)
         findings.add(finding("count-unproven", "nothing says how many GPUs there should be"));
+    if (failed_as_a_whole(evidence)) return;
     // Where the driver says of each expected GPU that it is sick, they were seen, though none has a row.
     if (evidence.gpus.empty() && !placement.accounted) findings.add(finding("no-gpus", "no GPU was seen"));
     if (expected.count && !placement.accounted &&

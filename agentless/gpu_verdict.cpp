@@ -9,6 +9,7 @@
 #include "agentless/mig.hpp"
 #include "agentless/nvidia_smi.hpp"
 #include "agentless/nvidia_smi_cells.hpp"
+#include "agentless/query_verdict.hpp"
 #include "agentless/vgpu_name.hpp"
 #include "agentless/witnesses.hpp"
 #include "base/text.hpp"
@@ -53,9 +54,15 @@ bool is_unified(const Slot& slot, const Evidence& evidence, const Expectations& 
            evidence.app_query.exit_status == 0;
 }
 
-void find_unknowns(const Slot& slot, bool unified, const Expectations& expectations, Findings& findings) {
+void find_unknowns(const Slot& slot, bool unified, const Evidence& evidence, const Expectations& expectations,
+                   Findings& findings) {
     if (slot.row == nullptr) {
-        findings.add(finding("no-row", "nvidia-smi printed no row for this GPU"));
+        auto missing = finding("no-row", "nvidia-smi printed no row for this GPU");
+        if (failed_as_a_whole(evidence)) {  // why is said at the host, with what to do
+            missing.text = "nvidia-smi printed no row at all";
+            missing.remedy.clear();
+        }
+        findings.add(std::move(missing));
         return;
     }
     const auto& row = *slot.row;
@@ -139,7 +146,7 @@ GpuVerdict judge_gpu(const Slot& slot, std::vector<Holder> holders, const Eviden
         if (sick)
             find_sickness(slot, findings);
         else
-            find_unknowns(slot, unified, expectations, findings);
+            find_unknowns(slot, unified, evidence, expectations, findings);
         judge_witnesses(slot, gpu, limit, evidence, expectations, findings);
         if (slot.row != nullptr) find_notes(*slot.row, unified, findings);
         if (has_limit) note_limit(limit, expectations, findings);

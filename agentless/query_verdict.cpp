@@ -77,6 +77,11 @@ void judge_query(const Evidence& evidence, const Placement& placement, Findings&
         findings.add(finding_of_status(status, what));
 }
 
+bool failed_as_a_whole(const Evidence& evidence) {
+    const auto& tool = evidence.gpu_query;
+    return evidence.gpus.empty() && (tool.missing || tool.timed_out || tool.exit_status.value_or(0) != 0);
+}
+
 void judge_messages(const Evidence& evidence, const Placement& placement, Findings& findings) {
     for (const auto& message : evidence.messages)
         if (message.trouble == Trouble::refused || message.trouble == Trouble::unreadable)
@@ -90,6 +95,9 @@ void judge_apps(const Evidence& evidence, const Placement& placement, Findings& 
     if (evidence.gpu_query.missing || evidence.gpu_query.timed_out) return;
     const bool sick = std::ranges::any_of(placement.slots, is_sick);
     if (!ran(evidence.app_query, what, evidence, findings)) return;
+    if (failed_as_a_whole(evidence) && evidence.app_query.exit_status == evidence.gpu_query.exit_status &&
+        evidence.apps.empty())
+        return;
     const int status = *evidence.app_query.exit_status;
     // A sick GPU makes this query fail as well; its verdict is there already, and what was listed is used.
     if (status != 0 && (!sick || is_about_the_command(status))) findings.add(finding_of_status(status, what));

@@ -19,6 +19,10 @@ void judge_stuck(const Evidence& evidence, Findings& findings);
 // "X did not end within its time", and which nvidia-smi hang in the kernel.
 std::string hung(std::string_view what, const Evidence& evidence);
 
+// Whether nvidia-smi failed as a whole and printed no row: then that is the finding, and not that rows are
+// missing or that the compute-apps query failed likewise.
+bool failed_as_a_whole(const Evidence& evidence);
+
 // Messages that no GPU has.
 void judge_messages(const Evidence& evidence, const Placement& placement, Findings& findings);
 

@@ -73,7 +73,7 @@ std::string stuck_name(Pid pid, const Evidence& evidence) {
     const Process* process = evidence.find(pid);
     if (process == nullptr) return fmt::format("pid {}", pid);
     std::vector<std::string> facts;
-    if (process->age_s) facts.push_back(fmt::format("for {} s", *process->age_s));
+    if (process->age_s && *process->age_s > 0) facts.push_back(fmt::format("for {} s", *process->age_s));
     if (process->parent > 0) facts.push_back("started by " + named(process->parent, evidence));
     return fmt::format("pid {}{}", pid,
                        facts.empty() ? std::string() : fmt::format(" ({})", fmt::join(facts, ", ")));

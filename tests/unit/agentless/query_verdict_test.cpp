@@ -69,6 +69,32 @@ TEST(SickGpu, WithACorruptedInforomHasValidRows) {
     EXPECT_EQ(codes(host.gpus[1].findings), "inforom-corrupted:sick");
 }
 
+TEST(Failure, OfTheWholeCommandIsSaidOnceAndNotAsMissingGpus) {
+    for (const int status : {2, 3, 4, 6, 8, 9, 10, 12, 13, 18, 126, 127, 255}) {
+        Scene scene(2);
+        scene.evidence().gpus.clear();
+        scene.evidence().gpu_query.exit_status = scene.evidence().app_query.exit_status = status;
+        scene.evidence().app_problems.emplace_back("as the GPU query said");
+        const auto host = judge(scene);
+        EXPECT_EQ(host.verdict, Verdict::unknown) << status;
+        EXPECT_EQ(host.findings.size(), 1u) << codes(host.findings);
+        ASSERT_EQ(host.gpus.size(), 2u) << status;
+        EXPECT_EQ(codes(host.gpus[0].findings), "no-row:unknown") << status;
+        EXPECT_EQ(host.gpus[0].findings[0].remedy, "") << status;
+    }
+}
+
+TEST(Failure, OfTheGpuQueryDoesNotHideWhatTheOtherQuerySays) {
+    Scene scene(1);
+    scene.holder(812, 0, 500);
+    scene.evidence().gpus.clear();
+    scene.evidence().gpu_query.exit_status = 255;
+    const auto host = judge(scene);
+    EXPECT_EQ(host.verdict, Verdict::unknown);
+    ASSERT_EQ(host.gpus.size(), 1u);
+    EXPECT_EQ(host.gpus[0].holders.size() + host.openers.size(), 1u);
+}
+
 TEST(Apps, ALineOfNumbersAmongThemMayBeARowThatWasCut) {
     for (const auto* line : {"12", "843 928", "7 "}) {
         Scene scene(8);
