@@ -110,7 +110,7 @@ inline bool is_uuid(const std::string& text) {
 inline std::string listed_uuid(const std::string& line) {
     const auto at = line.rfind("(UUID: GPU-");
     if (!line.starts_with("GPU ") || at == std::string::npos || !line.ends_with(')')) return "";
-    const auto index = line.substr(4, line.find(':') - 4);
+    const auto index = line.substr(4, line.find(": ") - 4);
     if (!digits(index) || index.size() > 3 || (index.size() > 1 && index[0] == '0')) return "";
     if (strip(line.substr(0, at)).size() < index.size() + 7) return "";  // no name
     const auto uuid = line.substr(at + 7, line.size() - at - 8);
