@@ -32,7 +32,8 @@ std::vector<FindingKind> driver_findings() {
         {"ecc-uncorrected", sick, "uncorrectable memory errors since the driver was loaded",
          "ecc.errors.uncorrected.volatile.total is above 0",
          "look for Xid 63, 64, 94, 95 in dmesg; reset the GPU when nothing holds it; if it comes back, have "
-         "it replaced"},
+         "it replaced",
+         note},
         {"fabric-not-ready", sick,
          "the GPU is not registered with the NVLink fabric: CUDA fails with error 802 while the GPU looks "
          "healthy",

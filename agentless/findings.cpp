@@ -15,6 +15,11 @@ constexpr std::size_t most_names = 3;
 
 }  // namespace
 
+std::string severities_of(const FindingKind& kind) {
+    const std::string usual(to_string(kind.severity));
+    return kind.sometimes ? fmt::format("{} or {}", usual, to_string(*kind.sometimes)) : usual;
+}
+
 Finding finding(std::string_view code, Severity severity, std::string_view text) {
     Finding made{severity, std::string(code), ellipsize(printable(text), longest_text), {}};
     const auto& kinds = finding_kinds();

@@ -2,6 +2,7 @@
 // The findings that a verdict can have: one table of codes, and the only place that makes one.
 // docs/findings.md shows the same table to operators; a test compares the two.
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,11 +13,15 @@ namespace cleanslate::agentless {
 
 struct FindingKind {
     std::string_view code;
-    Severity severity;  // the usual one; the few that can be another say so in the docs
+    Severity severity;  // the usual one
     std::string_view meaning;
     std::string_view evidence;  // what shows it
     std::string_view remedy;    // may be empty
+    // The other one that it can be; docs/findings.md says when.
+    std::optional<Severity> sometimes = {};
 };
+// "sick or note".
+std::string severities_of(const FindingKind& kind);
 const std::vector<FindingKind>& finding_kinds();
 
 // Severity and remedy come from the table; `text` may hold bytes from the host and comes out printable and

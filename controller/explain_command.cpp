@@ -102,7 +102,7 @@ void write_part(Page& page, std::string_view label, std::string_view text) {
 void write_kind(Page& page, const FindingKind& kind) {
     page.line(0, {{std::string(kind.code), Style::bold},
                   {": "},
-                  {std::string(to_string(kind.severity)), style_of(kind.severity)}});
+                  {agentless::severities_of(kind), style_of(kind.severity)}});
     write_part(page, "meaning", kind.meaning);
     write_part(page, "evidence", kind.evidence);
     write_part(page, "remedy", kind.remedy);
