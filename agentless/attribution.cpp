@@ -32,8 +32,10 @@ std::optional<std::size_t> slot_of(const std::string& uuid, const std::vector<Sl
     std::vector<std::size_t> nameless;
     const auto gpu = gpu_of_instance(uuid, evidence);
     for (std::size_t i = 0; i < slots.size(); ++i) {
-        if (!uuid.empty() && (slots[i].uuid == uuid || slots[i].uuid == gpu)) return i;
-        if (slots[i].uuid.empty()) nameless.push_back(i);
+        if (slots[i].uuid.empty())
+            nameless.push_back(i);
+        else if (slots[i].uuid == uuid || slots[i].uuid == gpu)
+            return i;
     }
     if (nameless.size() == 1) return nameless.front();
     return std::nullopt;
@@ -83,10 +85,11 @@ Witness witness(const ComputeApp& app, const Evidence& evidence) {
         const bool zombie = p.state == 'Z' || p.state == 'X';
         const bool readable = p.fds_readable && p.maps_readable;
         const bool named_dead = lowered(app.name) == "[not found]";
-        if (zombie || p.opens_device() || !(readable || named_dead)) return seen;
-        // A pid of another namespace says nothing of the process that has it here, and one that the driver
-        // did not find is dead and was taken again. Else it may be either, or the device file has another
-        // name there: it lives, and that is all that was seen.
+        // One that the driver did not find is dead, and its pid was taken again, be it by a process that has
+        // the device open too: what a dead one left is nobody's memory by that.
+        if (zombie || (!named_dead && (p.opens_device() || !readable))) return seen;
+        // A pid of another namespace says nothing of the process that has it here. Else it may have been
+        // taken again, or the device file has another name there: it lives, and that is all that was seen.
         seen.without_device = !evidence.proc_hides_others && !named_dead;
         if (seen.without_device) return seen;
         seen.process = nullptr;

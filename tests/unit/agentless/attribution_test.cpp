@@ -263,5 +263,37 @@ TEST(Uuid, OfASickGpuIsFoundByElimination) {
     EXPECT_EQ(host.verdict, Verdict::sick);
 }
 
+// Two rows of failure texts: neither says which uuid is its own.
+TEST(Uuid, ThatOneRowHasIsThatRowsWhateverOthersDoNotSay) {
+    for (const std::size_t failed : {1u, 2u}) {
+        Scene scene(4);
+        for (std::size_t i = 0; i < failed; ++i) {
+            scene.evidence().gpus[i] = GpuRow{};
+            scene.evidence().gpus[i].cells.assign(8, "[GPU is lost]");
+        }
+        scene.evidence().driver_gpus.reset();
+        scene.holder(575, 3, 500);
+        add_daemon(scene, 90, "/usr/bin/nvidia-persistenced");
+        scene.listed(90, 2, 400).used(2, 400);
+        const auto host = judge(scene);
+        EXPECT_EQ(host.verdict, Verdict::sick);
+        EXPECT_EQ(pids(host.gpus[0].holders), "");
+        EXPECT_EQ(pids(host.gpus[2].holders), "90 protected");
+        EXPECT_EQ(host.gpus[2].verdict, Verdict::clean);
+        EXPECT_EQ(pids(host.gpus[3].holders), "575");
+    }
+}
+
+TEST(Ghost, WhosePidAProtectedDaemonHasNowExcusesNoMemory) {
+    Scene scene(2);
+    scene.ghost(90, 1, 76107);
+    add_daemon(scene, 90, "/usr/bin/nvidia-persistenced");
+    EXPECT_EQ(judge(scene).verdict, Verdict::dirty);
+    EXPECT_EQ(pids(judge(scene).gpus[1].holders), "90 ghost 90 inherited protected");
+    EXPECT_EQ(codes(judge(scene).gpus[1].findings), "memory-in-use ghost memory-without-holder");
+    scene.evidence().apps.back().name = "/usr/bin/nvidia-persistenced";
+    EXPECT_EQ(judge(scene).verdict, Verdict::clean);
+}
+
 }  // namespace
 }  // namespace cleanslate::agentless
