@@ -265,7 +265,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
     ParseOptions options;
     check(!judge_output(text, options).clean());  // nothing says how many there should be
-    for (int count = 1; count <= 8; ++count) {
+    for (const int count : {1, 2, 3, 8}) {
         options.expect = count;
         if (judge_output(text, options).clean()) check(proves(without_mark(text), count));
     }

@@ -47,7 +47,6 @@ std::vector<Capture> captures() {
         capture("h200/wide_idle_header.txt", 1, none),
         capture("smi/story_idle.txt", 8, two),
         capture("smi/idle.txt", 8, core_columns),
-        capture("smi/idle_header.txt", 8, none),
         capture("smi/idle_nounits.txt", 8, core_columns),
         capture("smi/idle_crlf.txt", 8, none),
         capture("smi/idle_columns_turned.txt", 8, none),
