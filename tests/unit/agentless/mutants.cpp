@@ -98,7 +98,7 @@ class Mutator {
     }
     std::size_t below(std::size_t limit) { return random_() % limit; }
     // Of a long text not every byte and bit has its turn.
-    bool is_long() const { return capture_.text.size() > 300; }
+    bool is_long() const { return capture_.text.size() > 150; }
     std::size_t stride() { return is_long() ? 1 + below(7) : 1; }
 
     void rows() {

@@ -91,6 +91,13 @@ class Judges {
     testing::MadeSurvey host_;
 };
 
+// With sanitizers, which look for other faults than wrong verdicts, a quarter of the mutants will do.
+#ifdef __SANITIZE_ADDRESS__
+constexpr int one_of = 4;
+#else
+constexpr int one_of = 1;
+#endif
+
 struct Count {
     int mutants = 0, ill_formed = 0, clean_by_parse = 0, checked = 0, clean_by_check = 0;
 };
@@ -104,7 +111,7 @@ bool may_be_clean(const Mutant& mutant, const Capture& capture, bool whole_line)
 TEST(Mutation, OfCleanCapturesIsNeverCleanWhereARowOrACellIsGoneOrIllFormed) {
     std::mt19937 random(20261129);
     std::map<std::string, Count> counts;
-    int failures = 0;
+    int failures = 0, seen = 0;
     const auto expect = [&](bool right, const char* by, const Mutant& mutant, const Capture& capture) {
         if (right || ++failures > 30) return;
         ADD_FAILURE() << fmt::format("{}, {}, by {}:\n", capture.file, mutant.kind, by)
@@ -116,6 +123,7 @@ TEST(Mutation, OfCleanCapturesIsNeverCleanWhereARowOrACellIsGoneOrIllFormed) {
         ASSERT_TRUE(judges.parse_is_clean(capture.text)) << capture.file;
         ASSERT_TRUE(judges.check_is_clean(capture.text).value_or(true)) << capture.file;
         testing::each_mutant(capture, random, [&](const Mutant& mutant) {
+            if (++seen % one_of != 0) return;
             auto& count = counts[mutant.kind];
             ++count.mutants;
             const bool may = may_be_clean(mutant, capture, false);
