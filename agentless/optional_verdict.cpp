@@ -47,7 +47,7 @@ void judge_end(const ToolResult& tool, std::string_view what, const Evidence& ev
 // A line that says of a GPU that it is sick counts there (Placement::overheard).
 void judge_problems(const std::vector<std::string>& problems, std::string_view what, Findings& findings) {
     for (const auto& problem : problems) {
-        const auto message = classify_line(problem);
+        const auto message = classify_optional_line(problem);
         if (message.trouble == Trouble::sick || message.code == "continued") continue;
         findings.add(finding("optional-not-read", fmt::format("{} printed: {}", what, message.text)));
     }

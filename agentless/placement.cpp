@@ -12,6 +12,7 @@ namespace {
 
 // More GPUs than any host has: an expectation beyond it is not spelled out GPU by GPU.
 constexpr int most_slots = 1024;
+constexpr std::size_t most_cells = 128;  // of a line
 
 bool has_sick_cell(const GpuRow& row) {
     return std::ranges::any_of(row.cells,
@@ -76,12 +77,21 @@ bool nameless(const Slot& slot) {
     return slot.bus_id.empty() && slot.named.empty() && (slot.row == nullptr || has_sick_cell(*slot.row));
 }
 
+// Of the GPU whose uuid is a cell of the line; empty where there is none.
+std::string bus_id_by_uuid(std::string_view line, const std::vector<Slot>& slots) {
+    for (const auto cell : split_cells(line, most_cells))
+        for (const auto& slot : slots)
+            if (!slot.uuid.empty() && slot.uuid == cell) return slot.bus_id;
+    return {};
+}
+
 // A line that names no GPU, as a row of failure texts, is news only where no GPU is known to be sick.
 std::vector<DriverMessage> overhear(const Evidence& evidence, const std::vector<Slot>& slots) {
     std::vector<DriverMessage> heard, nameless;
     for (const auto* lines : {&evidence.optional_problems, &evidence.list_problems})
         for (const auto& line : *lines) {
-            auto message = classify_line(line);
+            auto message = classify_optional_line(line);
+            if (message.bus_id.empty()) message.bus_id = bus_id_by_uuid(line, slots);
             if (message.trouble != Trouble::sick) continue;
             (message.bus_id.empty() ? nameless : heard).push_back(std::move(message));
         }
@@ -112,6 +122,9 @@ void place_messages(const Evidence& evidence, Placement& placement) {
     // As many GPUs named as there are nameless ones: each of them is sick. Which is which is known for one
     // only.
     const bool all = !left.empty() && left.size() == candidates.size();
+    placement.narrowed =
+        !left.empty() && left.size() < candidates.size() &&
+        std::ranges::all_of(candidates, [](const Slot* slot) { return slot->row != nullptr; });
     for (const auto& [bus_id, messages] : left) {
         if (!all)
             placement.unplaced.insert(placement.unplaced.end(), messages.begin(), messages.end());
@@ -167,6 +180,19 @@ bool is_sick(const Slot& slot) {
     if (slot.row == nullptr) return false;
     const auto sick = [](const DriverMessage& trouble) { return trouble.trouble == Trouble::sick; };
     return has_sick_cell(*slot.row) || std::ranges::any_of(slot.row->troubles, sick);
+}
+
+DriverMessage classify_optional_line(std::string_view line) {
+    auto message = classify_line(line);
+    const auto cells = split_cells(line, most_cells);
+    if (message.code != "unrecognised-line" || cells.size() < 2) return message;
+    for (const auto cell : cells)
+        if (const auto reading = read_cell(cell); reading.kind == CellKind::sick) {
+            message.trouble = Trouble::sick;
+            message.code = reading.code;
+            break;
+        }
+    return message;
 }
 
 const DriverGpu* driver_gpu_of(const Slot& slot, const Evidence& evidence) {

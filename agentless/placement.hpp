@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "agentless/evidence.hpp"
@@ -23,6 +24,8 @@ struct Slot {
 struct Placement {
     std::vector<Slot> slots;                     // rows in their order, then the GPUs without one
     std::vector<const DriverMessage*> unplaced;  // say of a GPU that it is sick, and not of which of these
+    // ... and each of the GPUs that these may be about is known to be sick by its row.
+    bool narrowed = false;
     // Prose of the optional query and of `nvidia-smi -L` that says of a GPU that it is sick: it counts as if
     // the core query had printed it. Slots and `unplaced` point into it, so a placement is moved only.
     std::vector<DriverMessage> overheard;
@@ -38,6 +41,10 @@ Placement place(const Evidence& evidence, std::optional<int> expected);
 
 // The driver says so, in a cell, a column or a message.
 bool is_sick(const Slot& slot);
+
+// A line of the optional query or of `nvidia-smi -L` that is no row of a known GPU: prose, or a row that
+// could not be put into its GPU, where a failure text in one of its cells says that it is sick.
+DriverMessage classify_optional_line(std::string_view line);
 
 // The kernel's entry of this GPU; null where there is none.
 const DriverGpu* driver_gpu_of(const Slot& slot, const Evidence& evidence);

@@ -20,7 +20,8 @@ bool is_about_the_command(int status) {
 
 // Sick GPUs are named, every expected one is accounted for, and nothing else was said.
 bool explained_by_sick_gpus(const Evidence& evidence, const Placement& placement, int status) {
-    if (is_about_the_command(status) || !placement.accounted || !placement.unplaced.empty()) return false;
+    if (is_about_the_command(status) || !placement.accounted) return false;
+    if (!placement.unplaced.empty() && !placement.narrowed) return false;
     if (!std::ranges::any_of(placement.slots, is_sick)) return false;
     return std::ranges::all_of(evidence.messages, [](const DriverMessage& message) {
         return message.trouble == Trouble::none || message.trouble == Trouble::sick;

@@ -129,6 +129,34 @@ TEST(OptionalEvidence, WhoseFailedRowNamesNoGpuIsNewsOnlyWhereNoneIsSick) {
     EXPECT_EQ(codes(judge(known).findings), "");
 }
 
+TEST(OptionalEvidence, WithARowThatFailedAndIsOfNoKnownGpuIsSickWhateverTheFailure) {
+    for (const std::string cell :
+         {"[Unknown Error]", "Unknown Error", "ERR!", "[GPU is lost]", "[GPU requires reset]"}) {
+        Scene scene(2);
+        scene.everywhere();
+        scene.evidence().optional_problems = {fmt::format("{0}, {0}, {0}, {0}", cell)};
+        EXPECT_EQ(judge(scene).verdict, Verdict::sick) << cell;
+        EXPECT_EQ(codes(judge(scene).gpus[1].findings), "") << cell;
+        for (const auto& who : {bus_of(1), testing::uuid_of(1)}) {
+            scene.evidence().optional_problems = {fmt::format("7, {}, {}, None", who, cell)};
+            const auto host = judge(scene);
+            EXPECT_EQ(host.verdict, Verdict::sick) << cell;
+            EXPECT_EQ(host.gpus[1].verdict, Verdict::sick) << cell << who;
+            EXPECT_EQ(codes(host.findings), "") << cell;
+        }
+    }
+}
+
+TEST(OptionalEvidence, WithARowOfNoKnownGpuThatShowsNoFailureIsANote) {
+    for (const std::string cell : {"[N/A]", "[Insufficient Permissions]", "", "Enabled", "[No such thing]"}) {
+        Scene scene(2);
+        scene.everywhere();
+        scene.evidence().optional_problems = {fmt::format("7, {}, {}", bus_of(9), cell)};
+        EXPECT_EQ(judge(scene).verdict, Verdict::clean) << cell;
+        EXPECT_EQ(codes(judge(scene).findings), "optional-not-read:note") << cell;
+    }
+}
+
 TEST(UnknownFields, AreNamedInOneNote) {
     Scene scene(2);
     scene.everywhere();

@@ -105,5 +105,20 @@ TEST(Apps, ALineOfNumbersAmongThemMayBeARowThatWasCut) {
     }
 }
 
+// nvidia-smi named one of them, and which of the rows it is of cannot be told.
+TEST(SickGpus, OfWhichOneIsNamedExplainTheStatusToo) {
+    Scene scene(8);
+    fail_row(scene, 2);
+    fail_row(scene, 5);
+    scene.evidence().gpu_query.exit_status = 255;
+    scene.evidence().messages.push_back(
+        said("Unable to determine the device handle for GPU 0000:12:00.0: Unknown Error"));
+    const auto host = judge(scene);
+    EXPECT_EQ(host.verdict, Verdict::sick);
+    EXPECT_EQ(codes(host.findings), "gpu-unknown-error:sick");
+    scene.evidence().gpus.erase(scene.evidence().gpus.begin());
+    EXPECT_EQ(judge(scene).verdict, Verdict::unknown);
+}
+
 }  // namespace
 }  // namespace cleanslate::agentless
