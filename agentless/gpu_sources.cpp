@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "agentless/query_verdict.hpp"
+#include "agentless/vgpu_name.hpp"
 #include "base/text.hpp"
 
 namespace cleanslate::agentless {
@@ -31,6 +32,7 @@ struct Sighting {
     unsigned known = 0;
     std::string bound;  // its PCI driver
     bool sick = false;
+    std::string other_uuid;  // that the kernel's driver has for it, and its row has another
     std::string name() const {
         if (!bus_id.empty()) return bus_id;
         return uuid.empty() ? "without a readable bus id" : uuid;
@@ -50,7 +52,7 @@ class Census {
     Census(const Evidence& evidence, const Placement& placement) {
         if (evidence.driver_gpus)
             for (const auto& gpu : *evidence.driver_gpus) at(gpu.bus_id, gpu.uuid).known |= driver;
-        for (const auto& slot : placement.slots) add(slot);
+        for (const auto& slot : placement.slots) add(slot, evidence);
         if (evidence.pci_gpus)
             for (const auto& gpu : *evidence.pci_gpus) {
                 auto& seen = at(gpu.bus_id, {});
@@ -96,13 +98,18 @@ class Census {
         return *found;
     }
 
-    void add(const Slot& slot) {
+    void add(const Slot& slot, const Evidence& evidence) {
         if (slot.row != nullptr && slot.bus_id.empty()) ++rows_without_bus_id_;
         if (slot.row != nullptr && !readable(slot.uuid)) ++rows_without_uuid_;
         if (slot.bus_id.empty() && !readable(slot.uuid)) return;
         auto& gpu = at(slot.bus_id, slot.uuid);
         if (slot.row != nullptr) gpu.known |= rows;
         gpu.sick = gpu.sick || is_sick(slot);
+        const auto* kernel = driver_gpu_of(slot, evidence);
+        // A virtual GPU may have one name for its host and one for itself.
+        if (kernel != nullptr && readable(kernel->uuid) && readable(slot.uuid) && kernel->uuid != slot.uuid &&
+            slot.row != nullptr && !is_vgpu_name(slot.row->name))
+            gpu.other_uuid = kernel->uuid;
     }
 
     void mark_sick(const DriverMessage& message) {
@@ -133,6 +140,11 @@ unsigned asked(const Evidence& evidence, const Expectations& expectations) {
 bool count_is_met(const Evidence& evidence, const Expectations& expectations) {
     return expectations.gpus && *expectations.gpus > 0 &&
            evidence.gpus.size() == static_cast<std::size_t>(*expectations.gpus);
+}
+
+// The rows and the list are of one nvidia-smi at one place: no container explains that they differ.
+bool rows_and_list_differ(const Sighting& gpu, unsigned lacking) {
+    return ((gpu.known & rows) && (lacking & list)) || ((gpu.known & list) && (lacking & rows));
 }
 
 // GPUs of which the same is to be said, together.
@@ -204,11 +216,18 @@ void judge_sources(const Evidence& evidence, const Expectations& expectations, c
                 say("gpu-not-everywhere", Severity::note, gpu, ": sick, and gone from PCI as well");
             continue;
         }
+        const auto severity = no_pci && lacking == pci             ? Severity::note
+                              : rows_and_list_differ(gpu, lacking) ? Severity::unknown
+                                                                   : usual;
+        if (!gpu.other_uuid.empty())
+            say("gpu-not-everywhere", Severity::unknown, gpu,
+                fmt::format(": {} in nvidia-smi's rows, {} in the kernel's driver", gpu.uuid,
+                            gpu.other_uuid));
         if (pci_only && gpu.bound != "nvidia")
             say("gpu-without-driver", usual, gpu,
                 gpu.bound.empty() ? ": no driver has it" : ": the driver that has it is " + gpu.bound);
         else if (lacking != 0)
-            say("gpu-not-everywhere", no_pci && lacking == pci ? Severity::note : usual, gpu,
+            say("gpu-not-everywhere", severity, gpu,
                 fmt::format(": known to {}, not to {}", names_of(gpu.known), names_of(lacking)));
         else if (gpu.bus_id.empty() && gpu.uuid.empty())
             say("gpu-not-everywhere", usual, gpu, fmt::format(": known to {}", names_of(gpu.known)));

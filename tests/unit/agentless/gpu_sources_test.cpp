@@ -255,5 +255,36 @@ TEST(Driver, ThatShowsQuestionMarksForAUuidIsJoinedByBusId) {
     EXPECT_EQ(judge(scene).verdict, Verdict::clean);
 }
 
+TEST(Driver, ThatHasAnotherUuidForAGpuThanItsRowIsNotClean) {
+    Scene scene(2);
+    scene.everywhere();
+    scene.evidence().driver_gpus->at(1).uuid = uuid_of(7);
+    EXPECT_EQ(judge(scene).verdict, Verdict::unknown);
+    EXPECT_EQ(text_of(judge(scene), "gpu-not-everywhere"), "GPU " + bus_of(1) + ": " + uuid_of(1) +
+                                                               " in nvidia-smi's rows, " + uuid_of(7) +
+                                                               " in the kernel's driver");
+    scene.evidence().gpus[1].name = "GRID A100-8Q";  // a virtual one may have two
+    EXPECT_EQ(judge(scene).verdict, Verdict::clean);
+}
+
+TEST(Rows, ThatHaveEachOthersUuidsAreNotClean) {
+    Scene scene(2);
+    scene.everywhere();
+    std::swap(scene.evidence().gpus[0].uuid, scene.evidence().gpus[1].uuid);
+    EXPECT_EQ(judge(scene).verdict, Verdict::unknown);
+}
+
+TEST(Container, DoesNotExplainThatRowsAndListDiffer) {
+    Scene more(2);
+    more.everywhere();
+    more.evidence().proc_hides_others = true;
+    EXPECT_EQ(judge_count_of(more, 2).verdict, Verdict::clean);
+    auto fewer = more;
+    more.evidence().listed->push_back({2, "NVIDIA H200", uuid_of(7), {}});
+    EXPECT_EQ(judge_count_of(more, 2).verdict, Verdict::unknown);
+    fewer.evidence().listed->pop_back();
+    EXPECT_EQ(judge_count_of(fewer, 2).verdict, Verdict::unknown);
+}
+
 }  // namespace
 }  // namespace cleanslate::agentless
