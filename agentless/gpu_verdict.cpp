@@ -29,12 +29,16 @@ void find_sickness(const Slot& slot, Findings& findings) {
 }
 
 // Why used memory is absent: what its cell shows is not known here, so the most telling cell is named.
-void find_missing_memory(const GpuRow& row, Findings& findings) {
+void find_missing_memory(const GpuRow& row, const Expectations& expectations, Findings& findings) {
     const auto unsupported = std::ranges::find_if(
         row.cells, [](const std::string& cell) { return read_cell(cell).kind == CellKind::not_supported; });
+    // The inventory has asked for it, and it was not enough.
+    const std::string_view instead =
+        expectations.unified_memory ? ", and not every process was seen: look as root, outside any container"
+                                    : "";
     if (unsupported != row.cells.end())
-        findings.add(
-            finding("memory-not-shown", fmt::format("the used memory is not shown ({})", *unsupported)));
+        findings.add(finding("memory-not-shown",
+                             fmt::format("the used memory is not shown ({}){}", *unsupported, instead)));
     else
         findings.add(finding("memory-unreadable", "the used memory is not a plain number"));
 }
@@ -85,7 +89,7 @@ void find_unknowns(const Slot& slot, bool unified, const Evidence& evidence, con
         findings.add(finding("row-fused", "the row was fused to other output, and its index only inferred"));
     if (!row.index && !explained)
         findings.add(finding("index-unreadable", "the row's index is not a plain number"));
-    if (!row.used && !explained && !unified) find_missing_memory(row, findings);
+    if (!row.used && !explained && !unified) find_missing_memory(row, expectations, findings);
 }
 
 // What is worth knowing and changes no verdict. That health was not shown is said once for the host.

@@ -187,5 +187,18 @@ TEST(Parse, SharesOptionalColumnsLimitsAndNames) {
     EXPECT_NE(find(host.findings, "nvidia-smi-failed"), nullptr);
 }
 
+TEST(UnifiedMemory, ThatTheInventorySaysAndNotEveryProcessWasSeenNamesWhy) {
+    auto scene = unified_scene();
+    scene.evidence().root = false;
+    const auto host = judge_unified(scene);
+    EXPECT_EQ(host.verdict, Verdict::unknown);
+    EXPECT_EQ(
+        find(host.gpus[0].findings, "memory-not-shown")->text,
+        "the used memory is not shown ([N/A]), and not every process was seen: look as root, outside any "
+        "container");
+    EXPECT_EQ(find(judge(scene).gpus[0].findings, "memory-not-shown")->text,
+              "the used memory is not shown ([N/A])");
+}
+
 }  // namespace
 }  // namespace cleanslate::agentless
