@@ -96,6 +96,14 @@ Status read_version(const Source& source, const yaml::Node& root) {
     return {};
 }
 
+// The driver writes uuids in lower case; whoever copied one by hand may not have.
+std::string normal_uuid(std::string_view uuid) {
+    std::string normal(uuid);
+    for (char& c : normal)
+        if (c >= 'A' && c <= 'F') c = static_cast<char>(c - 'A' + 'a');  // the prefixes have none of these
+    return normal;
+}
+
 Status read_gpus(const Source& source, const yaml::Node& node, Baseline& baseline) {
     // One that records nothing would leave every GPU to the usual limit without a word.
     if (!node.is_mapping() || node.entries.empty())
@@ -108,7 +116,8 @@ Status read_gpus(const Source& source, const yaml::Node& node, Baseline& baselin
                                 "write it as nvidia-smi -L shows it: GPU-...");
         auto gpu = read_gpu(source, value);
         if (!gpu) return std::unexpected(gpu.error());
-        baseline.gpus.emplace(key.text, std::move(*gpu));
+        if (!baseline.gpus.emplace(normal_uuid(key.text), std::move(*gpu)).second)
+            return source.wrong(key.mark, fmt::format("{} is there twice", key.text));
     }
     return {};
 }

@@ -140,5 +140,16 @@ TEST(WriteBaseline, LetsNoTextBreakOut) {
               "x\", used_mib: 0}\\x0A  GPU-z: {host: \\ \\x1B[2J\\xFF");
 }
 
+TEST(ParseBaseline, TakesAUuidInCapitalsForTheSame) {
+    const std::string low = "GPU-00000000-1111-2222-3333-44444444abcd";
+    const std::string high = "GPU-00000000-1111-2222-3333-44444444ABCD";
+    const std::string entry = ": {host: gpu01, index: 0, used_mib: 4}\n";
+    const auto baseline = parse_baseline("version: 1\ngpus:\n  " + high + entry, "idle.yaml");
+    ASSERT_TRUE(baseline) << baseline.error().message;
+    EXPECT_TRUE(baseline->gpus.contains(low));
+    EXPECT_EQ(refusal("version: 1\ngpus:\n  " + low + entry + "  " + high + entry),
+              "idle.yaml:4:3: " + high + " is there twice");
+}
+
 }  // namespace
 }  // namespace cleanslate::agentless
