@@ -15,7 +15,8 @@ std::vector<FindingKind> host_findings() {
         {"count-mismatch", unknown, "more or fewer GPUs than expected",
          "the rows against gpus:, else /proc/driver/nvidia/gpus, else the /dev/nvidiaN",
          "see dmesg for a lost GPU, or correct gpus: or --expect"},
-        {"no-gpus", unknown, "no GPU was seen", "no row", "set gpus: 0 for a host without GPUs"},
+        {"no-gpus", unknown, "no GPU was seen", "no row",
+         "see dmesg, or set gpus: 0 for a host without GPUs"},
         {"gpu-not-everywhere", unknown,
          "a GPU that one of PCI, the kernel's driver, nvidia-smi's rows and its list knows, and another does "
          "not",
@@ -33,7 +34,9 @@ std::vector<FindingKind> host_findings() {
         {"memory-without-holder", dirty, "memory is used, or a ghost listed, and no holder is to be seen",
          "memory.used above the limit or a ghost, and no living process with the device open that is not "
          "protected",
-         "look for another namespace's process or an MPS server; then reset the GPU, else reboot"},
+         "check again: memory comes back a moment after its process; then look for another namespace's "
+         "process "
+         "or an MPS server; then reset the GPU, else reboot"},
         {"memory-unexplained", note, "more memory is used than its holders have together",
          "memory.used is more than 64 MiB above the sum over compute apps",
          "clear the host; what stays then is named"},

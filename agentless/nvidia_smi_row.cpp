@@ -53,6 +53,8 @@ void read_index_cell(GpuRow& row, std::string_view cell) {
 // Its failure texts alone are judged from the cell itself.
 void read_total_cell(GpuRow& row, std::string_view column, std::string_view cell) {
     row.total = read_mebibytes(cell);
+    // No GPU has none at all.
+    if (row.total == Mebibytes{0}) row.total.reset();
     if (!row.total && !failed(cell)) refuse(row, column, cell);
 }
 
@@ -145,6 +147,9 @@ GpuRow read_row(const std::vector<std::string_view>& cells, const std::vector<st
         read_column(row, column, cell);
         health = read_health_cell(row, column, cell) && health;
     }
+    if (!read.contains("index")) add(row, Trouble::unreadable, "index-unreadable", "the query has no index");
+    if (!read.contains("memory.used"))
+        add(row, Trouble::unreadable, "memory-unreadable", "the query has no memory.used");
     if (!terminated && !is_whole(columns.back(), cells.back())) distrust(row, columns.back(), cells.back());
     if (!health || !read.contains("temperature.gpu") || !read.contains("pstate"))
         add(row, Trouble::none, "health-not-shown", "temperature.gpu and pstate were not shown");

@@ -120,5 +120,26 @@ TEST(OptionalColumns, OfAHeaderWithOlderNamesAreKeptUnderTheNormalOnes) {
     EXPECT_EQ(read.rows[0].optional[0].column, "clocks_event_reasons.hw_slowdown");
 }
 
+TEST(Row, WhoseQueryAskedForNoIndexOrNoUsedMemorySaysSo) {
+    const auto says = [](const std::vector<std::string_view>& cells,
+                         const std::vector<std::string>& columns) {
+        std::string text;
+        for (const auto& trouble : read_row(cells, columns, true).troubles)
+            if (trouble.trouble == Trouble::unreadable) text += trouble.code + ": " + trouble.text + "; ";
+        return text;
+    };
+    EXPECT_EQ(says({"5 MiB"}, {"memory.used"}), "index-unreadable: the query has no index; ");
+    EXPECT_EQ(says({"5"}, {"index"}), "memory-unreadable: the query has no memory.used; ");
+    EXPECT_EQ(says({"5", "5 MiB"}, {"index", "memory.used"}), "");
+}
+
+TEST(Row, OfAGpuWithoutAnyMemoryAtAllIsNotBelieved) {
+    for (const auto* total : {"0 MiB", "0"}) {
+        const auto row = read_row({"5", "0 MiB", total}, {"index", "memory.used", "memory.total"}, true);
+        EXPECT_TRUE(has_trouble(row, "cell-unreadable")) << total;
+        EXPECT_EQ(row.total, std::nullopt) << total;
+    }
+}
+
 }  // namespace
 }  // namespace cleanslate::agentless
