@@ -81,6 +81,11 @@ void SurveyReader::finish_ancestors() {
 }
 
 void SurveyReader::finish_sight() {
+    // Half of what the kernel's driver has would say of the other GPUs that it lost them.
+    if (!done_.contains("driver")) {
+        evidence_.driver_gpus.reset();
+        evidence_.mig_caps.clear();
+    }
     if (foreign_proc_) evidence_.proc_hides_others = true;
     for (const auto stage : survey_stages)
         if (!done_.contains(stage)) evidence_.cuts.push_back(std::string(stage));

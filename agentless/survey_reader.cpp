@@ -89,7 +89,9 @@ bool SurveyReader::meta(const Record& record) {
 
 bool SurveyReader::stuck(const Record& record) {
     const auto pid = as_pid(record.values[0]);
-    if (pid) evidence_.stuck.push_back(*pid);
+    auto& stuck = evidence_.stuck;
+    // After a cut it may be said again.
+    if (pid && std::ranges::find(stuck, *pid) == stuck.end()) stuck.push_back(*pid);
     return pid.has_value();
 }
 

@@ -280,6 +280,7 @@ join() {
     for (p in open) pick(p)
     if (all) for (i = 1; i <= listed; i++) if (load(list[i]) && !kernel[list[i]] && !own(list[i])) pick(list[i])
     for (p in open) if (p in picked) print "open " p " " open[p]
+    look_local_names()
     done("files")
     look_maps()
     done("maps")

@@ -91,9 +91,13 @@ lookups='
   function number(text, word) {
     return index(text, word) == 1 && substr(text, length(word) + 1) ~ /^[0-9]+$/ && length(text) < length(word) + 7
   }
-  function look_names(   line, f, cmd, uid) {
+  # Early, for the report of a survey that is cut: no child, and nothing that can hang.
+  function look_local_names(   line) {
     while ((getline line < "/etc/passwd") > 0) name(line)
     close("/etc/passwd")
+  }
+  function look_names(   line, f, cmd, uid) {
+    look_local_names()
     cmd = ""
     for (uid in uids) cmd = cmd " " uid
     if (cmd == "" || length(cmd) > 60000) return

@@ -13,9 +13,8 @@ read_uptime() {
   cs=$((now * 100 + 1$fraction - 100))
 }
 
-# Prints an nvidia-smi that hangs in the kernel (state D): none is started beside it, since each would add one more.
-# $1: it must be that old (s). A healthy one is in D for moments, hence the second look.
-print_stuck() {
+# Each nvidia-smi in state D, at least $1 s old, into suspects. A healthy one is in D for moments, hence the second look.
+find_suspects() {
   suspects=
   read_uptime
   for dir in /proc/[0-9]*; do
@@ -26,16 +25,26 @@ print_stuck() {
       suspects="$suspects ${dir#/proc/}:$stat_start"
     fi
   done
-  [ -n "$suspects" ] || return 1
-  sleep 1
+}
+
+# A second later: prints those that still are, with $1 in front. False where there are none.
+print_suspects() {
   found=1
   for suspect in $suspects; do
     if read_stat "${suspect%:*}" && [ "$stat_state:$stat_start" = "D:${suspect#*:}" ]; then
-      echo "$nonce stuck ${suspect%:*}"
+      echo "$1${suspect%:*}"
       found=0
     fi
   done
   return "$found"
+}
+
+# Prints an nvidia-smi that hangs in the kernel: none is started beside it, since each would add one more.
+print_stuck() {
+  find_suspects "$1"
+  [ -n "$suspects" ] || return 1
+  sleep 1
+  print_suspects "$nonce stuck "
 }
 
 # Budget over: TERM, then KILL, then it is left to itself.

@@ -68,10 +68,12 @@ find_kin() {
 }
 
 # After a cut: which files of which processes a child of this survey is stuck in, as its own descriptors tell: those
-# that it still has open a second later. Then the children end; one that the kernel does not let go ends when it does.
+# that it still has open a second later; and each nvidia-smi that hangs in the kernel then as well as now. Then the
+# children end; one that the kernel does not let go ends when it does.
 end_kin() {
   folders=/proc/$$/fd  # ls names the folders where there are several
   for one in $kin; do folders="$folders /proc/$one/fd"; done
+  find_suspects 0
   # shellcheck disable=SC2012,SC2086,SC2217
   {
     ls -l $folders </dev/null
@@ -100,6 +102,7 @@ end_kin() {
       esac
     done
   }
+  print_suspects "stuck "
   for one in $kin; do kill -s KILL "$one"; done
 }
 

@@ -133,6 +133,20 @@ TEST_P(FrozenNvidiaSmi, OfAnOptionalQuestionLeavesTheCoreAsItWas) {
     EXPECT_THAT(evidence.stuck, ElementsAre(seen.ids.at("frozen")));
 }
 
+TEST_P(FrozenNvidiaSmi, IsNamedAlsoWhereTheSurveysTimeIsOverBeforeItsOwnEndIsAwaited) {
+    SKIP_WITHOUT_FREEZER();
+    const Freezer freezer;
+    const auto seen = inside([&](Sandbox& host, Seen& out) {
+        host.nvidia_smi("echo run >>/run/calls\n" + freezer.freeze("$$"));
+        host.run(GetParam(), survey_script(hasty(3'000), nonce), out);
+        out.ids["frozen"] = freezer.frozen();
+    });
+    const auto evidence = read(seen);
+    EXPECT_TRUE(evidence.complete);
+    EXPECT_TRUE(evidence.gpu_query.timed_out);
+    EXPECT_THAT(evidence.stuck, ElementsAre(seen.ids.at("frozen")));
+}
+
 class FrozenReader : public SurveyScript {};
 INSTANTIATE_TEST_SUITE_P(Tools, FrozenReader, ::testing::ValuesIn(all_tools()), name_of);
 

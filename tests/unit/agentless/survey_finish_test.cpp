@@ -166,6 +166,21 @@ TEST(Survey, MarksACommandLineThatWasCut) {
     EXPECT_THAT(evidence.find(20)->argv, Optional(ElementsAre("sh", "abc...")));
 }
 
+TEST(Survey, ThatWasCutClaimsOfNoGpuThatTheDriverLacksIt) {
+    const std::string begun = "drivers\npci\npcigpu 0000:00:06.0 nvidia\ndone queries\ndone files\n";
+    const auto cut = read(begun + "driver 0000:00:06.0\ncut\n");
+    EXPECT_FALSE(cut.driver_gpus.has_value());
+    EXPECT_TRUE(cut.pci_gpus.has_value());
+    EXPECT_TRUE(read(begun + "done maps\ndone argv\ndone driver\ndone exe\n").driver_gpus.has_value());
+}
+
+TEST(Survey, ThatWasCutNamesTheNvidiaSmiThatItCouldNotEnd) {
+    const auto cut = read("cut\nstuck 77\n");
+    EXPECT_THAT(cut.stuck, ElementsAre(77));
+    EXPECT_TRUE(cut.gpu_query.timed_out);
+    EXPECT_THAT(read("stuck 77\ncut\nstuck 77\n").stuck, ElementsAre(77));
+}
+
 TEST(Survey, FollowsNoCircleOfParents) {
     const auto evidence = read(proc(20, 21) + proc(21, 20) + all_done);
     EXPECT_THAT(evidence.session_ancestors, ElementsAre(20, 21));
