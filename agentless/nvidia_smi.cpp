@@ -174,12 +174,7 @@ class GpuTableReader::Rows {
         const std::string_view code = !terminated              ? "row-truncated"
                                       : table_.columns.empty() ? "columns-unknown"
                                                                : "row-malformed";
-        row.troubles.push_back(
-            {Trouble::unreadable,
-             std::string(code),
-             fmt::format("{} cells where {} were expected", cells.size(),
-                         table_.columns.empty() ? "2 or 8" : std::to_string(table_.columns.size())),
-             {}});
+        row.troubles.push_back({Trouble::unreadable, std::string(code), misfit(cells, table_.columns), {}});
         note_problem(row.troubles.back().text);
         table_.rows.push_back(std::move(row));
         return true;

@@ -45,6 +45,13 @@ constexpr std::array<std::string_view, 11> known_columns{
     "index",  "uuid", "pci.bus_id", "memory.used",     "memory.total", "temperature.gpu",
     "pstate", "name", "pid",        "used_gpu_memory", "process_name"};
 
+// "memory.used [GiB]": numbers below it are not what they are taken for.
+bool is_other_memory_unit(std::string_view low, std::size_t unit) {
+    const auto name = low.substr(0, unit);
+    const bool memory = name.starts_with("memory") || name.starts_with("used_");
+    return memory && trim(low.substr(unit)) != "[mib]";
+}
+
 // "00000000-1111-2222-3333-444444444444".
 bool is_uuid_text(std::string_view text) {
     constexpr std::string_view shape = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
@@ -122,10 +129,9 @@ bool is_pid_list(std::string_view text) {
 }
 
 std::string normal_column(std::string_view column) {
-    column = trim(column);
-    if (const auto unit = column.find(" ["); unit != std::string_view::npos) column = column.substr(0, unit);
-    if (column.size() > 64) column = column.substr(0, 64);
-    std::string low = lowered(column);
+    std::string low = lowered(trim(column).substr(0, 64));
+    if (const auto unit = low.find(" ["); unit != std::string::npos && !is_other_memory_unit(low, unit))
+        low.resize(unit);
     for (const auto& [alias, normal] : column_aliases)
         if (low == alias) return std::string(normal);
     for (const auto& field : optional_fields())

@@ -33,8 +33,8 @@ bool is_bus_id_cell(std::string_view cell);
 bool is_performance_state(std::string_view cell);  // P0 to P15
 bool is_pid_list(std::string_view text);           // digits and blanks, at least one digit: what fuser prints
 
-// "used_memory", "used_gpu_memory [MiB]" -> "used_gpu_memory": lower case, no unit, aliases and older names
-// under one name.
+// "used_memory", "used_gpu_memory [MiB]" -> "used_gpu_memory": lower case, no unit (but one of memory that
+// is not MiB stays, and makes it another column), aliases and older names under one name.
 std::string normal_column(std::string_view column);
 
 // A name that headers of the GPU and compute-apps queries print and that the project reads, in its normal

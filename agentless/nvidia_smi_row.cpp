@@ -119,6 +119,24 @@ std::vector<std::string_view> fit_cells(std::string_view line, const std::vector
     return cells;
 }
 
+std::string misfit(const std::vector<std::string_view>& cells, const std::vector<std::string>& columns) {
+    const auto of = [&](const std::vector<std::string>& some) -> std::string {
+        for (std::size_t i = 0; i < cells.size(); ++i)
+            if (!acceptable(some[i], cells[i]))
+                return fmt::format("{} is {}", some[i],
+                                   cells[i].empty() ? "empty" : ellipsize(bounded(cells[i]), 60));
+        return "the cells do not fit";
+    };
+    if (!columns.empty())
+        return cells.size() == columns.size()
+                   ? of(columns)
+                   : fmt::format("{} cells where {} were expected", cells.size(), columns.size());
+    for (const auto& some : default_columns())
+        if (some.size() == cells.size())
+            return fmt::format("taken for {} columns as there is no header, {}", cells.size(), of(some));
+    return fmt::format("{} cells where 2 or 8 were expected", cells.size());
+}
+
 GpuRow read_row(const std::vector<std::string_view>& cells, const std::vector<std::string>& columns,
                 bool terminated) {
     GpuRow row;

@@ -17,6 +17,9 @@ const std::vector<std::vector<std::string>>& default_columns();
 // name that stands last.
 std::vector<std::string_view> fit_cells(std::string_view line, const std::vector<std::string>& columns);
 
+// Why they are no row of these columns, where they are none: their number, or a cell.
+std::string misfit(const std::vector<std::string_view>& cells, const std::vector<std::string>& columns);
+
 // `terminated`: a newline followed. Without one, a number that ends the row may be the beginning of a longer
 // one.
 GpuRow read_row(const std::vector<std::string_view>& cells, const std::vector<std::string>& columns,

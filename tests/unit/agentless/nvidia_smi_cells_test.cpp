@@ -126,6 +126,8 @@ TEST(Column, HasOneNameUnderAllItsAliases) {
     EXPECT_EQ(normal_column("used_gpu_memory [MiB]"), "used_gpu_memory");
     EXPECT_EQ(normal_column("used_memory"), "used_gpu_memory");
     EXPECT_EQ(normal_column(" Memory.Used [MiB] "), "memory.used");
+    EXPECT_EQ(normal_column("memory.used [GiB]"), "memory.used [gib]");
+    EXPECT_EQ(normal_column("utilization.memory [%]"), "utilization.memory");
     EXPECT_EQ(normal_column("gpu_uuid"), "uuid");
     EXPECT_EQ(normal_column("gpu_bus_id"), "pci.bus_id");
 }

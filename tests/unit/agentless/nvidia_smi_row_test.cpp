@@ -141,5 +141,17 @@ TEST(Row, OfAGpuWithoutAnyMemoryAtAllIsNotBelieved) {
     }
 }
 
+TEST(Row, ThatIsNoneOfItsColumnsSaysWhichCellIsWrong) {
+    const auto says = [](std::string_view text) {
+        const auto read = table(text);
+        return read.rows.empty() || read.rows[0].troubles.empty() ? "" : read.rows[0].troubles[0].text;
+    };
+    EXPECT_EQ(says("index, memory.used [MiB]\n0, 70 GiB\n"), "memory.used is 70 GiB");
+    EXPECT_EQ(says("index, memory.used [MiB], uuid\n0, 70 MiB, \n"), "uuid is empty");
+    EXPECT_EQ(says("index, memory.used [MiB], uuid\n0, 70 MiB\n"), "2 cells where 3 were expected");
+    EXPECT_EQ(says("0, 50 %\n"), "taken for 2 columns as there is no header, memory.used is 50 %");
+    EXPECT_EQ(says("0, 50 MiB, 7\n"), "3 cells where 2 or 8 were expected");
+}
+
 }  // namespace
 }  // namespace cleanslate::agentless

@@ -284,5 +284,18 @@ TEST(Limit, IsTheLastCleanValue) {
     EXPECT_EQ(judge_output("0, 1 MiB\n", options).verdict, Verdict::dirty);
 }
 
+TEST(Parse, OfAHeaderWithMemoryInAnotherUnitIsNeverClean) {
+    for (const std::string unit : {"GiB", "KiB", "MB", "B", "%"})
+        for (const auto& cell : {std::string("70"), "70 " + unit, std::string("70 MiB")}) {
+            ParseOptions options;
+            options.expect = 1;
+            EXPECT_EQ(judge_output("index, memory.used [" + unit + "]\n0, " + cell + "\n", options).verdict,
+                      Verdict::unknown)
+                << unit << cell;
+            options.columns = {"index", "memory.used [" + unit + "]"};
+            EXPECT_EQ(judge_output("0, " + cell + "\n", options).verdict, Verdict::unknown) << unit << cell;
+        }
+}
+
 }  // namespace
 }  // namespace cleanslate::agentless
