@@ -35,8 +35,7 @@ std::vector<FindingKind> host_findings() {
          "memory.used above the limit or a ghost, and no living process with the device open that is not "
          "protected",
          "check again: memory comes back a moment after its process; then look for another namespace's "
-         "process "
-         "or an MPS server; then reset the GPU, else reboot"},
+         "process or an MPS server; then reset the GPU, else reboot"},
         {"memory-unexplained", note, "more memory is used than its holders have together",
          "memory.used is more than 64 MiB above the sum over compute apps",
          "clear the host; what stays then is named"},
