@@ -225,7 +225,8 @@ void judge_sources(const Evidence& evidence, const Expectations& expectations, c
                             gpu.other_uuid));
         if (pci_only && gpu.bound != "nvidia")
             say("gpu-without-driver", usual, gpu,
-                gpu.bound.empty() ? ": no driver has it" : ": the driver that has it is " + gpu.bound);
+                (gpu.bound.empty() ? ": no driver has it" : ": the driver that has it is " + gpu.bound) +
+                    (sources & inventory ? ", and the inventory says gpus: 0" : ""));
         else if (lacking != 0)
             say("gpu-not-everywhere", severity, gpu,
                 fmt::format(": known to {}, not to {}", names_of(gpu.known), names_of(lacking)));

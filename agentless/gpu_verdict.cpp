@@ -18,7 +18,14 @@ namespace cleanslate::agentless {
 namespace {
 
 void find_sickness(const Slot& slot, Findings& findings) {
-    for (const auto* message : slot.named) findings.add(finding(message->code, message->text));
+    // As many GPUs are named as show no name of their own: each of them is sick, and which is which is open.
+    const bool one_of_several = std::ranges::any_of(slot.named, [&](const DriverMessage* message) {
+        return message->bus_id != slot.named.front()->bus_id;
+    });
+    for (const auto* message : slot.named)
+        findings.add(finding(message->code, one_of_several
+                                                ? "of this GPU or of another without a name: " + message->text
+                                                : message->text));
     if (slot.row == nullptr) return;
     for (const auto& cell : slot.row->cells)
         if (const auto reading = read_cell(cell); reading.kind == CellKind::sick)

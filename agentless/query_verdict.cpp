@@ -74,8 +74,14 @@ void judge_query(const Evidence& evidence, const Placement& placement, Findings&
     constexpr std::string_view what = "the GPU query of nvidia-smi";
     if (!ran(evidence.gpu_query, what, evidence, findings)) return;
     const int status = *evidence.gpu_query.exit_status;
-    if (status != 0 && !explained_by_sick_gpus(evidence, placement, status))
-        findings.add(finding_of_status(status, what));
+    if (status == 0 || explained_by_sick_gpus(evidence, placement, status)) return;
+    auto ended = finding_of_status(status, what);
+    // Where what it printed says the same, that is said, in its own words.
+    const bool said = std::ranges::any_of(evidence.messages, [&](const DriverMessage& message) {
+        return message.code == ended.code &&
+               (message.trouble == Trouble::unreadable || message.trouble == Trouble::refused);
+    });
+    if (!said) findings.add(std::move(ended));
 }
 
 bool failed_as_a_whole(const Evidence& evidence) {

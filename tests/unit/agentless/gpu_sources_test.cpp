@@ -185,6 +185,9 @@ TEST(Pci, WithGpusOfAHostThatShouldHaveNoneIsNeverClean) {
     auto nvidia = scene_with("nvidia");
     EXPECT_EQ(text_of(judge_count_of(nvidia, 0), "gpu-not-everywhere"),
               "GPU 00000000:10:00.0: known to PCI, not to the inventory (gpus: 0)");
+    auto none_has_it = scene_with("");
+    EXPECT_EQ(text_of(judge_count_of(none_has_it, 0), "gpu-without-driver"),
+              "GPU 00000000:10:00.0: no driver has it, and the inventory says gpus: 0");
     auto given_away = scene_with("vfio-pci");
     EXPECT_EQ(judge_count_of(given_away, 0).verdict, Verdict::clean);
     auto none = scene_with("");

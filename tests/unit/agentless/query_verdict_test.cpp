@@ -120,5 +120,48 @@ TEST(SickGpus, OfWhichOneIsNamedExplainTheStatusToo) {
     EXPECT_EQ(judge(scene).verdict, Verdict::unknown);
 }
 
+TEST(Failure, ThatAMessageNamesTooIsSaidInItsWordsOnly) {
+    struct Case {
+        int status;
+        std::string line, codes;
+    };
+    const std::vector<Case> cases{
+        {9, "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver.",
+         "driver-not-loaded:unknown"},
+        {18, "Failed to initialize NVML: Driver/library version mismatch", "driver-mismatch:unknown"},
+        {4, "Failed to initialize NVML: Insufficient Permissions", "permission-refused:unknown"},
+        {12, "Failed to initialize NVML: Driver/library version mismatch",
+         "nvml-missing:unknown driver-mismatch:unknown"},
+        {255, "what is this", "nvidia-smi-failed:unknown unrecognised-line:unknown"},
+    };
+    for (const auto& [status, line, expected] : cases) {
+        Scene scene(2);
+        scene.evidence().gpus.clear();
+        scene.evidence().gpu_query.exit_status = scene.evidence().app_query.exit_status = status;
+        scene.evidence().messages.push_back(said(line));
+        EXPECT_EQ(codes(judge(scene).findings), expected) << status;
+    }
+}
+
+TEST(SickGpus, WithoutNamesOfTheirOwnAreNotSaidToBeEachOther) {
+    Scene scene(4);
+    scene.evidence().gpu_query.exit_status = 255;
+    scene.evidence().gpus.erase(scene.evidence().gpus.begin(), scene.evidence().gpus.begin() + 2);
+    for (const auto* line : {"Unable to determine the device handle for GPU 0000:10:00.0: GPU requires reset",
+                             "Unable to determine the device handle for GPU 0000:11:00.0: GPU is lost"})
+        scene.evidence().messages.push_back(said(line));
+    const auto host = judge(scene);
+    EXPECT_EQ(host.verdict, Verdict::sick);
+    for (const std::size_t gpu : {0, 1}) {
+        ASSERT_EQ(codes(host.gpus[gpu].findings), "gpu-requires-reset:sick gpu-lost:sick");
+        for (const auto& found : host.gpus[gpu].findings)
+            EXPECT_TRUE(found.text.starts_with("of this GPU or of another without a name: Unable"))
+                << found.text;
+    }
+    scene.evidence().messages.pop_back();
+    scene.evidence().gpus.insert(scene.evidence().gpus.begin(), Scene(4).evidence().gpus[1]);
+    EXPECT_TRUE(judge(scene).gpus[0].findings[0].text.starts_with("Unable"));
+}
+
 }  // namespace
 }  // namespace cleanslate::agentless
