@@ -88,13 +88,15 @@ std::string bus_id_by_uuid(std::string_view line, const std::vector<Slot>& slots
 // A line that names no GPU, as a row of failure texts, is news only where no GPU is known to be sick.
 std::vector<DriverMessage> overhear(const Evidence& evidence, const std::vector<Slot>& slots) {
     std::vector<DriverMessage> heard, nameless;
+    const auto hear = [&](DriverMessage message, std::string_view line) {
+        if (message.trouble != Trouble::sick) return;
+        if (message.bus_id.empty()) message.bus_id = bus_id_by_uuid(line, slots);
+        (message.bus_id.empty() ? nameless : heard).push_back(std::move(message));
+    };
     for (const auto* lines : {&evidence.optional_problems, &evidence.list_problems})
-        for (const auto& line : *lines) {
-            auto message = classify_optional_line(line);
-            if (message.bus_id.empty()) message.bus_id = bus_id_by_uuid(line, slots);
-            if (message.trouble != Trouble::sick) continue;
-            (message.bus_id.empty() ? nameless : heard).push_back(std::move(message));
-        }
+        for (const auto& line : *lines) hear(classify_optional_line(line), line);
+    // Here a failure text in a cell may be the name of a process.
+    for (const auto& line : evidence.app_problems) hear(classify_line(line), line);
     const auto says_sick = [](const DriverMessage& m) { return m.trouble == Trouble::sick; };
     if (heard.empty() && std::ranges::none_of(slots, is_sick) &&
         std::ranges::none_of(evidence.messages, says_sick))

@@ -26,7 +26,7 @@ struct Placement {
     std::vector<const DriverMessage*> unplaced;  // say of a GPU that it is sick, and not of which of these
     // ... and each of the GPUs that these may be about is known to be sick by its row.
     bool narrowed = false;
-    // Prose of the optional query and of `nvidia-smi -L` that says of a GPU that it is sick: it counts as if
+    // Prose of the other queries and of `nvidia-smi -L` that says of a GPU that it is sick: it counts as if
     // the core query had printed it. Slots and `unplaced` point into it, so a placement is moved only.
     std::vector<DriverMessage> overheard;
     bool accounted = false;  // every expected GPU has one slot, with a row or known to be sick

@@ -28,6 +28,14 @@ bool explained_by_sick_gpus(const Evidence& evidence, const Placement& placement
     });
 }
 
+// By its row, or by what another query than the compute-apps one printed.
+bool is_sick_elsewhere(Slot slot, const Evidence& evidence) {
+    std::erase_if(slot.named, [&](const DriverMessage* message) {
+        return std::ranges::find(evidence.app_problems, message->text) != evidence.app_problems.end();
+    });
+    return is_sick(slot);
+}
+
 std::string stuck_names(const Evidence& evidence) {
     std::vector<std::string> names;
     for (const auto pid : evidence.stuck) names.push_back(stuck_name(pid, evidence));
@@ -100,7 +108,8 @@ void judge_apps(const Evidence& evidence, const Placement& placement, Findings& 
     constexpr std::string_view what = "the compute-apps query of nvidia-smi";
     // Where the first query came to no end, the second was not asked; the host is unknown already.
     if (evidence.gpu_query.missing || evidence.gpu_query.timed_out) return;
-    const bool sick = std::ranges::any_of(placement.slots, is_sick);
+    const bool sick = std::ranges::any_of(
+        placement.slots, [&](const Slot& slot) { return is_sick_elsewhere(slot, evidence); });
     if (!ran(evidence.app_query, what, evidence, findings)) return;
     if (failed_as_a_whole(evidence) && evidence.app_query.exit_status == evidence.gpu_query.exit_status &&
         evidence.apps.empty())
@@ -112,11 +121,9 @@ void judge_apps(const Evidence& evidence, const Placement& placement, Findings& 
         const auto message = classify_line(problem);
         // Here a line of nothing but numbers is no leftover of another tool: it may be a row that was cut.
         const bool harmless = message.trouble == Trouble::none && message.code != "pids";
-        if (harmless || (message.trouble == Trouble::sick && sick)) continue;
-        if (message.trouble == Trouble::sick)
-            findings.add(finding(message.code, message.text));
-        else
-            findings.add(finding("apps-unreadable", message.text));
+        // What says that a GPU is sick counts there (Placement::overheard).
+        if (harmless || message.trouble == Trouble::sick) continue;
+        findings.add(finding("apps-unreadable", message.text));
     }
 }
 

@@ -163,5 +163,32 @@ TEST(SickGpus, WithoutNamesOfTheirOwnAreNotSaidToBeEachOther) {
     EXPECT_TRUE(judge(scene).gpus[0].findings[0].text.starts_with("Unable"));
 }
 
+TEST(Apps, ProseAmongThemSaysWhichGpuIsSickBesideOneThatIsKnown) {
+    for (const bool another : {false, true}) {
+        Scene scene(4);
+        if (another) scene.evidence().gpus[1].cells[5] = "[GPU requires reset]";
+        scene.evidence().app_query.exit_status = another ? 255 : 0;
+        scene.evidence().app_problems.emplace_back(
+            "Unable to determine the device handle for GPU 0000:12:00.0: GPU is lost");
+        const auto host = judge(scene);
+        EXPECT_EQ(host.verdict, Verdict::sick);
+        EXPECT_EQ(codes(host.findings), "");
+        EXPECT_EQ(codes(host.gpus[2].findings), "gpu-lost:sick");
+        EXPECT_EQ(host.gpus[1].verdict, another ? Verdict::sick : Verdict::clean);
+    }
+    Scene unread(4);  // no other query has said so: that the list failed is not excused by itself
+    unread.evidence().app_query.exit_status = 255;
+    unread.evidence().app_problems.emplace_back(
+        "Unable to determine the device handle for GPU 0000:12:00.0: GPU is lost");
+    EXPECT_EQ(judge(unread).verdict, Verdict::unknown);
+    EXPECT_EQ(judge(unread).gpus[2].verdict, Verdict::sick);
+    Scene nameless(4);
+    nameless.evidence().app_problems.emplace_back("GPU is lost");
+    EXPECT_EQ(codes(judge(nameless).findings), "gpu-lost:sick");
+    Scene name(4);
+    name.evidence().app_problems.emplace_back("812, " + uuid_of(2) + ", Unknown Error");
+    EXPECT_EQ(codes(judge(name).findings), "apps-unreadable:unknown");
+}
+
 }  // namespace
 }  // namespace cleanslate::agentless
