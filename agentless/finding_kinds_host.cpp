@@ -30,7 +30,8 @@ std::vector<FindingKind> host_findings() {
          ""},
         // Memory and processes.
         {"memory-in-use", dirty, "more memory is used than allowed, protected holders' taken off",
-         "memory.used, less what the driver attributes to protected holders", "clear the host"},
+         "memory.used, less what the driver attributes to protected holders (to an MPS server at most 1 GiB)",
+         "clear the host"},
         {"memory-without-holder", dirty, "memory is used, or a ghost listed, and no holder is to be seen",
          "memory.used above the limit or a ghost, and no living process with the device open that is not "
          "protected",

@@ -165,7 +165,7 @@ void add_groups(const Groups& groups, Findings& findings) {
 }  // namespace
 
 Expected expected_count(const Evidence& evidence, const Expectations& expectations) {
-    if (expectations.gpus) return {expectations.gpus, "asked for"};
+    if (expectations.gpus) return {expectations.gpus, "expected"};
     if (expectations.any_count) return {};
     if (evidence.driver_gpus)
         return {static_cast<int>(evidence.driver_gpus->size()), "known to the kernel's driver"};

@@ -15,6 +15,9 @@ namespace {
 constexpr Mebibytes usual_overhead{64};
 // Split into MIG instances, an idle GPU shows 55 to 59 MiB besides.
 constexpr Mebibytes mig_overhead{64};
+// What an MPS server needs for itself: a context, some 520 MiB without data. What it has beyond may be its
+// clients', and stay when they are dead.
+constexpr Mebibytes most_of_mps{1024};
 constexpr std::size_t most_names = 3;
 
 bool ended(const Holder& holder) { return holder.state == 'Z' || holder.state == 'X'; }
@@ -24,6 +27,10 @@ bool has_no_pid(const Holder& holder) { return holder.key.pid == 0; }
 bool present(const Holder& holder) {
     return !holder.ghost && !holder.foreign_pid && !holder.without_device && !has_no_pid(holder) &&
            !ended(holder);
+}
+
+bool is_mps_server(const Holder& holder) {
+    return holder.exe && holder.exe->ends_with("/nvidia-cuda-mps-server");
 }
 
 bool is_listed(const Holder& holder) { return !holder.inherited; }
@@ -44,7 +51,9 @@ Sorted sort(const std::vector<Holder>& holders) {
             continue;
         }
         (holder.is_protected ? sorted.guarded : sorted.unprotected).push_back(&holder);
-        if (holder.is_protected && holder.used) sorted.guarded_memory += *holder.used;
+        if (holder.is_protected && holder.used)
+            sorted.guarded_memory +=
+                is_mps_server(holder) ? std::min(*holder.used, most_of_mps) : *holder.used;
     }
     return sorted;
 }
@@ -185,7 +194,7 @@ void compare_memory(const Slot& slot, const GpuVerdict& gpu, const Limit& limit,
 
 void find_mps(const std::vector<Holder>& holders, Findings& findings) {
     for (const auto& holder : holders)
-        if (present(holder) && holder.exe && holder.exe->ends_with("/nvidia-cuda-mps-server"))
+        if (present(holder) && is_mps_server(holder))
             findings.add(finding(
                 "mps-server",
                 fmt::format("pid {} (nvidia-cuda-mps-server) is a holder{}", holder.key.pid,

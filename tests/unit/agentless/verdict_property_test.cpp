@@ -85,8 +85,8 @@ const std::vector<Change>& changes() {
              s.daemon(pid, "/usr/bin/nvidia-cuda-mps-server");
              const auto row = any_row(s, r);
              const auto& uuid = s.evidence().gpus[row].uuid;
-             s.evidence().apps.push_back({pid, uuid, Mebibytes{5000}, "nvidia-cuda-mps-server"});
-             return s.used(static_cast<int>(row), 5000), true;
+             s.evidence().apps.push_back({pid, uuid, Mebibytes{520}, "nvidia-cuda-mps-server"});
+             return s.used(static_cast<int>(row), 520), true;
          }},
         {clean, "a virtual GPU's name",
          [](Scene& s, Random& r) { return s.evidence().gpus[any_row(s, r)].name = "GRID A100-8Q", true; }},

@@ -184,10 +184,21 @@ TEST(Graphics, AreNotWhoOnlyHasTheDeviceOpenOrIsNotProtected) {
               std::string::npos);
 }
 
-TEST(MpsServer, HasTheMemoryOfItsClientsWhichKeepTheHostDirtyAsOpeners) {
+TEST(MpsServer, IsExcusedAContextOfItsOwnAndNotWhatClientsLeftWithIt) {
     Scene scene(1);
-    scene.daemon(88, "/usr/bin/nvidia-cuda-mps-server").listed(88, 0, 5000, "nvidia-cuda-mps-server");
-    scene.used(0, 5020);
+    scene.daemon(88, "/usr/bin/nvidia-cuda-mps-server").listed(88, 0, 76000, "nvidia-cuda-mps-server");
+    scene.used(0, 76020);
+    const auto host = judge(scene);
+    EXPECT_EQ(host.verdict, Verdict::dirty);
+    EXPECT_EQ(text_of(host.gpus[0], "memory-in-use"),
+              "76020 MiB used, 1024 MiB of it by protected holders, the limit is 100 MiB");
+    EXPECT_NE(find(host.gpus[0].findings, "mps-server"), nullptr);
+}
+
+TEST(MpsServer, HasClientsThatKeepTheHostDirtyAsOpeners) {
+    Scene scene(1);
+    scene.daemon(88, "/usr/bin/nvidia-cuda-mps-server").listed(88, 0, 1000, "nvidia-cuda-mps-server");
+    scene.used(0, 1020);
     auto host = judge(scene);
     EXPECT_EQ(host.verdict, Verdict::clean);
     EXPECT_EQ(codes(host.gpus[0].findings), "mps-server:note");
