@@ -3,16 +3,28 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <set>
 
 #include "base/text.hpp"
 
 namespace cleanslate::agentless {
+namespace {
+
+bool is_digits(std::string_view text) {
+    return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+}  // namespace
 
 std::optional<bool> is_before_510(std::string_view driver_version) {
-    const auto branch = parse_number(driver_version.substr(0, driver_version.find('.')));
-    if (!branch || *branch == 0) return std::nullopt;
-    return *branch < 510;
+    const auto parts = split(driver_version, '.');
+    if (!std::ranges::all_of(parts, [](std::string_view part) { return is_digits(part); }))
+        return std::nullopt;
+    // A shorter one ("58", "5.80") may be the beginning of another.
+    if (parts.size() < 2 || parts[0].size() != 3 || parts[0].front() == '0' || parts[1].size() < 2)
+        return std::nullopt;
+    return parse_number(parts[0]).value_or(510) < 510;
 }
 
 Limit limit_for(const std::string& uuid, const Evidence& evidence, const Expectations& expectations) {

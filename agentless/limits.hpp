@@ -17,7 +17,8 @@ inline constexpr Mebibytes default_limit{100};
 // Drivers before 510 count the reserved part in: 103 to 308 MiB on idle GPUs.
 inline constexpr Mebibytes default_limit_before_510{400};
 
-// Whether the version ("470.57.02") is one before 510; absent where it cannot be read.
+// Whether the version ("470.57.02") is one before 510; absent for what is no whole version: a branch of three
+// digits, a point, two digits or more, and further numbers behind points.
 std::optional<bool> is_before_510(std::string_view driver_version);
 
 struct Limit {

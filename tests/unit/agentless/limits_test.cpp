@@ -35,11 +35,25 @@ TEST(Limit, IsWhatWasSetElseTheBaselinesElseTheDefault) {
 
 TEST(DriverVersion, IsBefore510ByItsBranch) {
     EXPECT_EQ(is_before_510("470.57.02"), true);
-    EXPECT_EQ(is_before_510("509"), true);
+    EXPECT_EQ(is_before_510("390.116"), true);
+    EXPECT_EQ(is_before_510("509.99"), true);
     EXPECT_EQ(is_before_510("510.39.01"), false);
     EXPECT_EQ(is_before_510("580.65.06"), false);
-    for (const auto* text : {"", "x", "0.1", "-470", "470x.1", ".470"})
+}
+
+// "58" may be the beginning of "580.65.06": half a version must not raise the limit.
+TEST(DriverVersion, ThatIsNotWholeLeavesTheUsualLimit) {
+    for (const auto* text :
+         {"",         "x",        "0.1",    ".470",    "-470",    "470x.1",     "58",        "5",
+          "5.80",     "47.57.02", "080.1",  "080.12",  "470",     "470.",       "470.5",     "470.57.",
+          "470.57.x", "470..02",  "+70.57", " 470.57", "4700.57", "470.57.02 ", "470.57,02", "[N/A]"}) {
         EXPECT_EQ(is_before_510(text), std::nullopt) << text;
+        Evidence evidence;
+        evidence.driver_version = text;
+        const auto limit = limit_for(uuid_of(0), evidence, {});
+        EXPECT_EQ(limit.most, default_limit) << text;
+        EXPECT_EQ(limit.source, Limit::Source::usual) << text;
+    }
 }
 
 TEST(OldDriver, CountsReservedMemoryInAndSaysSoOnce) {
