@@ -20,7 +20,7 @@ struct Phrase {
 };
 
 // First that is found in the line. What names a GPU's device handle is told apart by its reason before this
-// table, and what fails to initialize NVML likewise.
+// table, what fails to initialize NVML likewise, and what says that a GPU is sick.
 constexpr std::array phrases{
     Phrase{"inforom is corrupted", Trouble::sick, "inforom-corrupted"},
     Phrase{"couldn't communicate with the nvidia driver", Trouble::unreadable, "driver-not-loaded"},
@@ -31,10 +31,14 @@ constexpr std::array phrases{
     Phrase{"is not a valid field to query", Trouble::unreadable, "unknown-field"},
     Phrase{"invalid combination of input arguments", Trouble::unreadable, "bad-arguments"},
     Phrase{"is not recognized. please run", Trouble::unreadable, "bad-arguments"},
-    Phrase{"gpu requires reset", Trouble::sick, "gpu-requires-reset"},
-    Phrase{"gpu is lost", Trouble::sick, "gpu-lost"},
-    Phrase{"gpu has fallen off the bus", Trouble::sick, "gpu-lost"},
     Phrase{"insufficient permissions", Trouble::refused, "permission-refused"},
+};
+
+// Of a GPU whose bus id stands before it, or with "gpu " in front as the end of a message.
+constexpr std::array sick_phrases{
+    Phrase{"requires reset", Trouble::sick, "gpu-requires-reset"},
+    Phrase{"is lost", Trouble::sick, "gpu-lost"},
+    Phrase{"has fallen off the bus", Trouble::sick, "gpu-lost"},
 };
 
 // Lines on which known messages go on, without their full stop. Whether the line before is one is the
@@ -93,6 +97,37 @@ const Phrase* reason_in(std::string_view low, const std::array<Phrase, N>& reaso
     return nullptr;
 }
 
+// Where the line names a GPU by its bus id, what is said behind it; empty where it names none.
+std::string_view after_bus_id(std::string_view low) {
+    const auto bus_id = find_bus_id(low);
+    if (bus_id.empty()) return {};
+    constexpr std::size_t domain = 8;
+    const auto tail = std::string_view(bus_id).substr(domain);
+    const auto at = low.find(tail);
+    return low.substr(0, at).find("gpu") == std::string_view::npos ? std::string_view()
+                                                                   : low.substr(at + tail.size());
+}
+
+// "GPU is lost" as a message of the driver has it: alone, behind a colon or in brackets, and the last that is
+// said. "GPU is lost, said Bob" is none.
+bool is_message_of_gpu(std::string_view low, std::string_view part) {
+    constexpr std::string_view gpu = "gpu ";
+    const auto at = low.find(part);
+    if (at == std::string_view::npos || !low.substr(0, at).ends_with(gpu)) return false;
+    const auto before = low.substr(0, at - gpu.size());
+    const auto after = low.substr(at + part.size());
+    if (before.ends_with('[')) return after.starts_with(']');
+    if (!before.empty() && !before.ends_with(": ")) return false;
+    return after.empty() || std::string_view(". reboot the system to recover this gpu.").starts_with(after);
+}
+
+const Phrase* sickness_in(std::string_view low) {
+    if (const auto* named = reason_in(after_bus_id(low), sick_phrases)) return named;
+    for (const auto& phrase : sick_phrases)
+        if (is_message_of_gpu(low, phrase.part)) return &phrase;
+    return nullptr;
+}
+
 Phrase meaning_of(std::string_view low) {
     const auto has = [&](std::string_view part) { return low.find(part) != std::string_view::npos; };
     if (const auto at = low.find(handle_failed); at != std::string_view::npos) {
@@ -103,6 +138,7 @@ Phrase meaning_of(std::string_view low) {
         const auto* reason = reason_in(low.substr(at + nvml_failed.size()), nvml_reasons);
         return reason ? *reason : Phrase{"", Trouble::unreadable, "nvml-failed"};
     }
+    if (const auto* sickness = sickness_in(low)) return *sickness;
     for (const auto& phrase : phrases)
         if (has(phrase.part)) return phrase;
     if (has("nvidia-smi") && std::ranges::any_of(not_run, has))

@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "agentless/nvidia_smi.hpp"
@@ -103,6 +104,43 @@ TEST(ShellMessage, SaysThatNvidiaSmiCouldNotBeRun) {
 TEST(Prose, IsNotTakenForASickGpuByAWordAlone) {
     for (const auto* text : {"Your password requires reset", "The badge is lost", "He fell off the bus",
                              "Unknown Error", "the session is lost"})
+        EXPECT_EQ(classify_line(text).code, "unrecognised-line") << text;
+}
+
+TEST(Prose, ThatNamesASickGpuByItsBusIdIsOfThatGpu) {
+    for (const auto& [what, code] :
+         std::vector<std::pair<std::string, std::string>>{{"has fallen off the bus", "gpu-lost"},
+                                                          {"is lost", "gpu-lost"},
+                                                          {"requires reset", "gpu-requires-reset"}})
+        for (const std::string_view name :
+             {"GPU 0000:0B:00.0 ", "GPU at 0000:0B:00.0 ", "GPU0000:0b:00.0 ", "gpu2: 00000000:0B:00.0 ",
+              "NVRM: GPU 0000:0b:00.0: GPU ", "WARNING: The GPU  at  0000:0B:00.0\t"})
+            for (const std::string_view end : {"", ".", ".  Reboot the system to recover this GPU"}) {
+                const auto message = classify_line(fmt::format("{}{}{}", name, what, end));
+                EXPECT_EQ(message.trouble, Trouble::sick) << message.text;
+                EXPECT_EQ(message.code, code) << message.text;
+                EXPECT_EQ(message.bus_id, "00000000:0b:00.0") << message.text;
+            }
+}
+
+TEST(Prose, OfASickGpuWithoutABusIdIsAMessageOfItsOwn) {
+    for (const std::string& what :
+         std::vector<std::string>{"GPU is lost", "GPU has fallen off the bus", "GPU requires reset"}) {
+        for (const auto& text :
+             std::vector<std::string>{what, what + ".", "Failed to query: " + what,
+                                      what + ".  Reboot the system to recover this GPU",
+                                      what + ".  Reboot the", "7, [" + what + "], [" + what + "]"})
+            EXPECT_EQ(classify_line(text).trouble, Trouble::sick) << text;
+        for (const auto& text : std::vector<std::string>{what + ", said Bob", "Rumour has it that a " + what,
+                                                         "Is it true that the " + what + "?",
+                                                         what + ". Ask Bob", what + "ing time", "[" + what,
+                                                         "Disk 0000:0B:00.0 not; " + what + " too"}) {
+            EXPECT_EQ(classify_line(text).trouble, Trouble::unreadable) << text;
+            EXPECT_EQ(classify_line(text).code, "unrecognised-line") << text;
+        }
+    }
+    // Of something that is no GPU, or said before the bus id is.
+    for (const auto* text : {"Disk 0000:0B:00.0 is lost", "My badge is lost on GPU 0000:0B:00.0"})
         EXPECT_EQ(classify_line(text).code, "unrecognised-line") << text;
 }
 
