@@ -31,8 +31,9 @@ bool is_damaged(std::string_view cell) {
     return read_cell(cell).kind == CellKind::other_failure || printable(cell) != cell;
 }
 
-void refuse(GpuRow& row, std::string_view column, std::string_view cell) {
-    add(row, Trouble::unreadable, "cell-unreadable",
+void refuse(GpuRow& row, std::string_view column, std::string_view cell,
+            std::string_view code = "cell-unreadable") {
+    add(row, Trouble::unreadable, code,
         fmt::format("{} is {}", column, cell.empty() ? "empty" : ellipsize(bounded(cell), 60)));
 }
 
@@ -48,6 +49,17 @@ void read_index_cell(GpuRow& row, std::string_view cell) {
     if (!row.index && is_pid_list(cell))
         add(row, Trouble::unreadable, "row-fused",
             fmt::format("no GPU index: {}", ellipsize(bounded(cell), 60)));
+    // That it is sick or refused is judged from the cell itself.
+    const auto kind = read_cell(cell).kind;
+    if (kind == CellKind::not_supported || kind == CellKind::other_failure)
+        refuse(row, "index", cell, "index-unreadable");
+}
+
+// The failure texts known here are judged from the cell itself.
+void read_used_cell(GpuRow& row, std::string_view cell) {
+    row.used = read_mebibytes(cell);
+    if (read_cell(cell).kind == CellKind::other_failure)
+        refuse(row, "memory.used", cell, "memory-unreadable");
 }
 
 // Its failure texts alone are judged from the cell itself.
@@ -81,7 +93,7 @@ void read_column(GpuRow& row, std::string_view column, std::string_view cell) {
     if (column == "index")
         read_index_cell(row, cell);
     else if (column == "memory.used")
-        row.used = read_mebibytes(cell);  // a failure text is judged from the cell itself
+        read_used_cell(row, cell);
     else if (column == "memory.total")
         read_total_cell(row, column, cell);
     else if (column == "uuid")

@@ -133,6 +133,31 @@ TEST(Row, WhoseQueryAskedForNoIndexOrNoUsedMemorySaysSo) {
     EXPECT_EQ(says({"5", "5 MiB"}, {"index", "memory.used"}), "");
 }
 
+TEST(Row, ShowsTheCellThatIsNoIndexOrNoUsedMemory) {
+    const auto says = [](std::string_view index, std::string_view used) {
+        std::string text;
+        for (const auto& trouble : read_row({index, used}, {"index", "memory.used"}, true).troubles)
+            if (trouble.trouble == Trouble::unreadable) text += trouble.code + ": " + trouble.text + "; ";
+        return text;
+    };
+    EXPECT_EQ(says("5", "[GPU is in recovery]"), "memory-unreadable: memory.used is [GPU is in recovery]; ");
+    EXPECT_EQ(says("5", "[Timeout]"), "memory-unreadable: memory.used is [Timeout]; ");
+    EXPECT_EQ(says("5", ""), "memory-unreadable: memory.used is empty; ");
+    EXPECT_EQ(says("", "5 MiB"), "index-unreadable: index is empty; ");
+    for (const std::string& cell :
+         std::vector<std::string>{"[Timeout]", "[GPU is in recovery]", "[N/A]", "N/A", "[Not Supported]"})
+        EXPECT_EQ(says(cell, "5 MiB"), "index-unreadable: index is " + cell + "; ");
+    EXPECT_EQ(says("[N/A]", "[Timeout]"),
+              "index-unreadable: index is [N/A]; memory-unreadable: memory.used is [Timeout]; ");
+    // The verdict has words of its own for these.
+    for (const auto* cell : {"[GPU is lost]", "[Unknown Error]", "[Insufficient Permissions]"})
+        EXPECT_EQ(says(cell, cell), "") << cell;
+    EXPECT_EQ(says("5", "[N/A]"), "");
+    // A cell of any length, and only its beginning is shown.
+    const std::string noise = "[" + std::string(100, 'x');
+    EXPECT_LT(says("5", noise).size(), 110u);
+}
+
 TEST(Row, OfAGpuWithoutAnyMemoryAtAllIsNotBelieved) {
     for (const auto* total : {"0 MiB", "0"}) {
         const auto row = read_row({"5", "0 MiB", total}, {"index", "memory.used", "memory.total"}, true);
