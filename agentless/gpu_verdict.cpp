@@ -67,6 +67,8 @@ bool is_unified(const Slot& slot, const Evidence& evidence, const Expectations& 
 
 void find_unknowns(const Slot& slot, bool unified, const Evidence& evidence, const Expectations& expectations,
                    Findings& findings) {
+    for (const auto* message : slot.unclear)
+        findings.add(finding(message->code, Severity::unknown, message->text));
     if (slot.row == nullptr) {
         auto missing = finding("no-row", "nvidia-smi printed no row for this GPU");
         if (failed_as_a_whole(evidence)) {  // why is said at the host, with what to do
@@ -81,7 +83,7 @@ void find_unknowns(const Slot& slot, bool unified, const Evidence& evidence, con
     for (const auto& trouble : row.troubles) {
         if (trouble.trouble != Trouble::unreadable && trouble.trouble != Trouble::refused) continue;
         findings.add(finding(trouble.code, Severity::unknown, trouble.text));
-        explained = true;
+        explained = explained || trouble.code != "index-unreadable";  // of the index alone
     }
     for (const auto& cell : row.cells)
         if (const auto reading = read_cell(cell); reading.kind == CellKind::refused) {
@@ -94,7 +96,9 @@ void find_unknowns(const Slot& slot, bool unified, const Evidence& evidence, con
             finding("index-unexpected", fmt::format("index {} is beyond the expected count", *slot.index)));
     if (row.repaired && !expectations.parse_only)
         findings.add(finding("row-fused", "the row was fused to other output, and its index only inferred"));
-    if (!row.index && !explained)
+    const bool index_said = std::ranges::find(row.troubles, "index-unreadable", &DriverMessage::code) !=
+                            row.troubles.end();
+    if (!row.index && !explained && !index_said)
         findings.add(finding("index-unreadable", "the row's index is not a plain number"));
     if (!row.used && !explained && !unified) find_missing_memory(row, expectations, findings);
 }

@@ -166,6 +166,15 @@ void fill_by_elimination(std::vector<Slot>& slots, const Evidence& evidence) {
     if (nameless_slots.front()->uuid.empty()) nameless_slots.front()->uuid = over.front()->uuid;
 }
 
+// What the driver says of one GPU and is not read as sick or harmless. At a sick one it would not be said.
+void place_unclear(const Evidence& evidence, std::vector<Slot>& slots) {
+    for (const auto& message : evidence.messages) {
+        if (!is_unclear(message) || message.bus_id.empty()) continue;
+        const auto slot = std::ranges::find(slots, message.bus_id, &Slot::bus_id);
+        if (slot != slots.end() && !is_sick(*slot)) slot->unclear.push_back(&message);
+    }
+}
+
 bool accounted(const Placement& placement, std::optional<int> expected) {
     const auto& slots = placement.slots;
     if (slots.empty() || (expected && slots.size() != static_cast<std::size_t>(*expected))) return false;
@@ -182,6 +191,10 @@ bool is_sick(const Slot& slot) {
     if (slot.row == nullptr) return false;
     const auto sick = [](const DriverMessage& trouble) { return trouble.trouble == Trouble::sick; };
     return has_sick_cell(*slot.row) || std::ranges::any_of(slot.row->troubles, sick);
+}
+
+bool is_unclear(const DriverMessage& message) {
+    return message.trouble == Trouble::refused || message.trouble == Trouble::unreadable;
 }
 
 DriverMessage classify_optional_line(std::string_view line) {
@@ -225,6 +238,7 @@ Placement place(const Evidence& evidence, std::optional<int> expected) {
     place_messages(evidence, placement);
     fill_from_driver(placement.slots, evidence);
     fill_by_elimination(placement.slots, evidence);
+    place_unclear(evidence, placement.slots);
     mark_repeats(placement.slots);
     placement.accounted = accounted(placement, expected);
     return placement;

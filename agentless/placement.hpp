@@ -16,9 +16,10 @@ struct Slot {
     std::optional<int> index;     // of the row, else by elimination
     std::string uuid;             // of the row, else of the kernel's driver; empty where unknown
     std::string bus_id;
-    std::vector<const DriverMessage*> named;  // messages that say it is sick
-    bool repeated = false;                    // another row has its index, uuid or bus id
-    bool unexpected = false;                  // its index is beyond the expected count
+    std::vector<const DriverMessage*> named;    // messages that say it is sick
+    std::vector<const DriverMessage*> unclear;  // of the core query: say of it that it could not be read
+    bool repeated = false;                      // another row has its index, uuid or bus id
+    bool unexpected = false;                    // its index is beyond the expected count
 };
 
 struct Placement {
@@ -41,6 +42,9 @@ Placement place(const Evidence& evidence, std::optional<int> expected);
 
 // The driver says so, in a cell, a column or a message.
 bool is_sick(const Slot& slot);
+
+// The message makes its GPU, or else the host, unknown.
+bool is_unclear(const DriverMessage& message);
 
 // A line of the optional query or of `nvidia-smi -L` that is no row of a known GPU: prose, or a row that
 // could not be put into its GPU, where a failure text in one of its cells says that it is sick.

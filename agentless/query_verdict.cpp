@@ -98,8 +98,13 @@ bool failed_as_a_whole(const Evidence& evidence) {
 }
 
 void judge_messages(const Evidence& evidence, const Placement& placement, Findings& findings) {
+    const auto is_of_a_gpu = [&](const DriverMessage& message) {
+        return std::ranges::any_of(placement.slots, [&](const Slot& slot) {
+            return std::ranges::find(slot.unclear, &message) != slot.unclear.end();
+        });
+    };
     for (const auto& message : evidence.messages)
-        if (message.trouble == Trouble::refused || message.trouble == Trouble::unreadable)
+        if (is_unclear(message) && !is_of_a_gpu(message))
             findings.add(finding(message.code, Severity::unknown, message.text));
     for (const auto* message : placement.unplaced) findings.add(finding(message->code, message->text));
 }

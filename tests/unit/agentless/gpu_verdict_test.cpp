@@ -46,6 +46,15 @@ TEST(Gpu, IsCleanOnlyWhileItsRowIsWhole) {
     }
 }
 
+TEST(Gpu, WhoseIndexIsNotShownStillSaysWhatItsMemoryIs) {
+    Scene scene(1);
+    scene.evidence().gpus = read_gpu_table("index, memory.used [MiB]\n[N/A], [N/A]\n", {}).rows;
+    const auto host = judge(scene);
+    EXPECT_EQ(host.verdict, Verdict::unknown);
+    EXPECT_EQ(codes(host.gpus.at(0).findings), "index-unreadable:unknown memory-not-shown:unknown");
+    EXPECT_EQ(host.gpus[0].findings.at(0).text, "index is [N/A]");
+}
+
 TEST(SickGpu, IsSickWhateverItsMemorySays) {
     Scene scene(1);
     scene.evidence().gpus[0].cells[5] = "[GPU requires reset]";

@@ -190,5 +190,53 @@ TEST(Apps, ProseAmongThemSaysWhichGpuIsSickBesideOneThatIsKnown) {
     EXPECT_EQ(codes(judge(name).findings), "apps-unreadable:unknown");
 }
 
+TEST(Failure, ThatAMessageNamesForOneGpuIsSaidAtThatGpu) {
+    const std::string of = "Unable to determine the device handle for GPU 0000:11:00.0: ";
+    for (const auto& [text, code] : std::vector<std::pair<std::string, std::string>>{
+             {of + "Not Found", "gpu-handle-failed"},
+             {of + "Insufficient Permissions", "permission-refused"},
+             {"something about GPU 0000:11:00.0", "unrecognised-line"}}) {
+        Scene scene(3);
+        scene.evidence().messages.push_back(said(text));
+        const auto host = judge(scene);
+        EXPECT_EQ(host.verdict, Verdict::unknown) << text;
+        EXPECT_EQ(codes(host.findings), "") << text;
+        EXPECT_EQ(host.gpus[0].verdict, Verdict::clean) << text;
+        EXPECT_EQ(host.gpus[1].verdict, Verdict::unknown) << text;
+        EXPECT_EQ(codes(host.gpus[1].findings), code + ":unknown") << text;
+        EXPECT_EQ(host.gpus[1].findings.at(0).text, text);
+        EXPECT_EQ(host.gpus[2].verdict, Verdict::clean) << text;
+    }
+}
+
+// Wherever the message is said, it is said, and the host is no better for it.
+TEST(Failure, ThatAMessageNamesForAGpuIsSaidAtTheHostWhereTheGpuCanNotSayIt) {
+    const auto line = "Unable to determine the device handle for GPU 0000:11:00.0: Not Found";
+    const auto unknown_at_host = [&](Scene& scene) {
+        scene.evidence().messages.push_back(said(line));
+        const auto host = judge(scene);
+        return find(host.findings, "gpu-handle-failed") != nullptr;
+    };
+    Scene other(1);
+    EXPECT_TRUE(unknown_at_host(other));
+    EXPECT_EQ(judge(other).verdict, Verdict::unknown);
+    Scene none(0);
+    EXPECT_TRUE(unknown_at_host(none));
+    EXPECT_EQ(judge(none).verdict, Verdict::unknown);
+    Scene sick(2);
+    sick.evidence().gpus[1].cells[5] = "[GPU requires reset]";
+    EXPECT_TRUE(unknown_at_host(sick));
+    // Without a row, and known to the kernel's driver only.
+    Scene missing(3);
+    missing.evidence().gpus.erase(missing.evidence().gpus.begin() + 1);
+    missing.evidence().messages.push_back(said(line));
+    Expectations expectations;
+    expectations.gpus = 3;
+    const auto host = agentless::judge(missing.evidence(), expectations);
+    EXPECT_EQ(host.verdict, Verdict::unknown);
+    ASSERT_EQ(host.gpus.size(), 3u);
+    EXPECT_EQ(codes(host.gpus[1].findings), "gpu-handle-failed:unknown no-row:unknown");
+}
+
 }  // namespace
 }  // namespace cleanslate::agentless
