@@ -96,8 +96,8 @@ void find_unknowns(const Slot& slot, bool unified, const Evidence& evidence, con
             finding("index-unexpected", fmt::format("index {} is beyond the expected count", *slot.index)));
     if (row.repaired && !expectations.parse_only)
         findings.add(finding("row-fused", "the row was fused to other output, and its index only inferred"));
-    const bool index_said = std::ranges::find(row.troubles, "index-unreadable", &DriverMessage::code) !=
-                            row.troubles.end();
+    const bool index_said =
+        std::ranges::find(row.troubles, "index-unreadable", &DriverMessage::code) != row.troubles.end();
     if (!row.index && !explained && !index_said)
         findings.add(finding("index-unreadable", "the row's index is not a plain number"));
     if (!row.used && !explained && !unified) find_missing_memory(row, expectations, findings);
