@@ -51,7 +51,7 @@ void add_recording_options(CLI::App& app, Options& options) {
         "(no default: it must be told)")
         ->group(group);
     add_size(app, "--max-used", options.most_idle,
-             "A GPU that shows more is left out: that is a leak and no idle memory (default 1GiB)")
+             "A GPU that shows more is left out: that is a leak and no idle memory (default 500MiB)")
         ->group(group);
 }
 

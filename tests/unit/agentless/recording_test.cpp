@@ -50,17 +50,23 @@ TEST(RecordIdle, TakesEveryGpuOfACleanHostByUuid) {
 }
 
 TEST(RecordIdle, TakesMemoryAboveTheUsualLimitThatNobodyHolds) {
-    const auto recording = recorded(Scene(2).used(0, 308).used(1, 1024));
+    const auto recording = recorded(Scene(2).used(0, 308).used(1, 500));
     EXPECT_EQ(left_out(recording), "");
     ASSERT_EQ(recording.gpus.size(), 2u);
-    EXPECT_EQ(recording.gpus[1].second.used, Mebibytes{1024});
+    EXPECT_EQ(recording.gpus[1].second.used, Mebibytes{500});
 }
 
 TEST(RecordIdle, CallsWhatIsTooMuchALeak) {
-    const auto recording = recorded(Scene(2).used(0, 1025));
-    EXPECT_EQ(left_out(recording), "0: 1025 MiB used: above 1024 MiB it is no idle memory but a leak\n");
+    const auto recording = recorded(Scene(2).used(0, 501));
+    EXPECT_EQ(left_out(recording), "0: 501 MiB used: above 500 MiB it is no idle memory but a leak\n");
     EXPECT_EQ(recording.gpus.size(), 1u);
-    EXPECT_EQ(left_out(recorded(Scene(2).used(0, 1025), Mebibytes{2048})), "");
+    EXPECT_EQ(left_out(recorded(Scene(2).used(0, 501), Mebibytes{2048})), "");
+}
+
+TEST(RecordIdle, TakesTheContextOfAProcessThatIsNotSeenForNoIdleMemory) {
+    const auto recording = recorded(Scene(2).used(0, 518));
+    EXPECT_THAT(left_out(recording), HasSubstr("0: 518 MiB used"));
+    EXPECT_EQ(recording.gpus.size(), 1u);
 }
 
 TEST(RecordIdle, LeavesOutWhatIsHeldAtAnyMemory) {

@@ -59,7 +59,7 @@ TEST(Collect, CountsGpusAndHostsThatAreLeftOut) {
 TEST(Collect, RecordsAGpuThatTwoHostsShowOnce) {
     HostOutcome again = idle_host("gpu01");
     again.name = "10.0.0.1";
-    for (GpuVerdict& gpu : again.last->gpus) gpu.used = Mebibytes{900};
+    for (GpuVerdict& gpu : again.last->gpus) gpu.used = Mebibytes{400};
     const auto collection = collect({idle_host("gpu01"), again}, most_idle);
     EXPECT_EQ(collection.baseline.gpus.size(), 8u);
     EXPECT_EQ(collection.baseline.gpus.at(uuid_of("gpu01", 0)).used, Mebibytes{0});
@@ -108,7 +108,7 @@ TEST(WriteCollection, FoldsHostsOfWhichTheSameIsToBeSaid) {
               "        -> see that sshd runs there\n"
               "gpu03 dirty, recorded in part:\n"
               "    GPU 0-1,3-7 at 0 to 51 MiB\n"
-              "    GPU 2 left out: 76107 MiB used: above 1024 MiB it is no idle memory but a\n"
+              "    GPU 2 left out: 76107 MiB used: above 500 MiB it is no idle memory but a\n"
               "    leak\n"
               "        -> find what holds it and reset the GPU, or raise --max-used\n");
 }

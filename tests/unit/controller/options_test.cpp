@@ -226,7 +226,7 @@ TEST(Baseline, IsRecordedIntoTheFileThatIsNamed) {
     const Options options = read({"baseline", "-i", "fleet.yaml", "-l", "rack1", "-o", "idle.yaml"});
     EXPECT_EQ(options.output, "idle.yaml");
     EXPECT_EQ(options.limit, "rack1");
-    EXPECT_EQ(options.most_idle, Mebibytes{1024});
+    EXPECT_EQ(options.most_idle, Mebibytes{500});
     EXPECT_EQ(read({"baseline", "--local", "-o", "x", "--max-used", "2GiB"}).most_idle, Mebibytes{2048});
     EXPECT_EQ(read({"baseline", "--local", "-o", "x", "--max-used", "2GiB"}).max_used, std::nullopt)
         << "the cap of what is recorded is no limit of a verdict";
