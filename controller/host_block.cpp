@@ -151,8 +151,12 @@ std::string error_text(const Error& error) {
                                                                : error.phase + ": " + error.message;
 }
 
+std::string pid_text(const ProcessKey& key) {
+    return key.pid == 0 ? "a process without pid" : fmt::format("pid {}", key.pid);
+}
+
 std::string holder_text(const Holder& holder) {
-    std::string text = fmt::format("pid {}", holder.key.pid);
+    std::string text = pid_text(holder.key);
     if (!holder.user.empty()) text += " " + holder.user;
     if (holder.state != '?') text += fmt::format(" {}", holder.state);
     if (holder.age_s)

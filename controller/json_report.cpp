@@ -20,14 +20,21 @@ Json findings_json(const std::vector<Finding>& findings) {
     return list;
 }
 
+// No process has pid 0: that is a holder whose pid the driver does not say.
+Json pid_json(const ProcessKey& key) { return key.pid == 0 ? Json(nullptr) : Json(key.pid); }
+
+Json start_json(const ProcessKey& key) {
+    return key.pid == 0 ? Json(nullptr) : Json(std::to_string(key.start));
+}
+
 // A ghost has no start time: it is not in /proc any more.
 Json start_json(const Holder& holder) {
     if (holder.key.start == 0 && (holder.ghost || holder.foreign_pid)) return nullptr;
-    return std::to_string(holder.key.start);
+    return start_json(holder.key);
 }
 
 Json holder_json(const Holder& holder) {
-    return {{"pid", holder.key.pid},
+    return {{"pid", pid_json(holder.key)},
             {"start", start_json(holder)},
             {"user", text_or_null(holder.user)},
             {"exe", text_or_null(holder.exe)},
@@ -63,7 +70,7 @@ Json instances_json(const std::vector<MigInstance>& instances) {
     for (const MigInstance& instance : instances) {
         Json holders = Json::array();
         for (const ProcessKey& key : instance.holders)
-            holders.push_back({{"pid", key.pid}, {"start", std::to_string(key.start)}});
+            holders.push_back({{"pid", pid_json(key)}, {"start", start_json(key)}});
         // Nobody can tell who may use an instance whose capability files are not known.
         const bool told = instance.gpu_instance || !instance.holders.empty();
         list.push_back({{"device", number_or_null(instance.device)},
@@ -95,8 +102,8 @@ Json gpu_json(const GpuVerdict& gpu) {
 Json signal_json(const SignalAction& action) {
     return {{"step", action.step},
             {"signal", printable(action.signal)},
-            {"pid", action.process.key.pid},
-            {"start", std::to_string(action.process.key.start)},
+            {"pid", pid_json(action.process.key)},
+            {"start", start_json(action.process.key)},
             {"user", text_or_null(action.process.user)},
             {"command", text_or_null(action.process.command)},
             {"rule", text_or_null(action.rule)},
@@ -120,7 +127,7 @@ Json spared_json(const HostOutcome& host) {
     Json list = Json::array();
     for (std::size_t i = 0; i < host.spared.size(); ++i) {
         const Spared& spared = host.spared[i];
-        Json json = {{"pid", spared.key.pid}, {"start", std::to_string(spared.key.start)}};
+        Json json = {{"pid", pid_json(spared.key)}, {"start", start_json(spared.key)}};
         const bool known = i < host.spared_holders.size();
         json["user"] = known ? text_or_null(host.spared_holders[i].user) : Json(nullptr);
         json["command"] = known ? text_or_null(host.spared_holders[i].command) : Json(nullptr);

@@ -26,7 +26,7 @@ std::string text_of(const MigInstance& instance) {
     std::string_view separator = text.empty() ? "" : "  ";
     if (instance.holders.empty() && instance.gpu_instance) text += fmt::format("{}no holder", separator);
     for (const ProcessKey& key : instance.holders) {
-        text += fmt::format("{}pid {}", separator, key.pid);
+        text += fmt::format("{}{}", separator, pid_text(key));
         separator = ", ";
     }
     return text;

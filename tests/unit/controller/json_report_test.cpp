@@ -62,6 +62,20 @@ TEST(JsonReport, OfACleanHostHasEachGpu) {
         "repaired":false,"findings":[],"holders":[],"optional":null,"instances":[]})"));
 }
 
+TEST(JsonReport, HasNeitherPidNorStartOfAHolderThatTheDriverDoesNotName) {
+    HostOutcome host = dirty_host("gpu01");
+    host.last->gpus[2].holders[0].key = {};
+    host.last->gpus[2].instances.emplace_back().holders = {{}};
+    host.spared = {{{}, "protected", "it is protected"}};
+    const Json json = only_host(host);
+    const Json& gpu = json["gpus"][2];
+    for (const Json& unnamed : {gpu["holders"][0], gpu["instances"][0]["holders"][0], json["spared"][0]}) {
+        ASSERT_TRUE(unnamed.contains("pid") && unnamed.contains("start"));
+        EXPECT_TRUE(unnamed["pid"].is_null()) << unnamed;
+        EXPECT_TRUE(unnamed["start"].is_null()) << unnamed;
+    }
+}
+
 TEST(JsonReport, HasTheLimitAndTheOptionalCellsAsTheyWerePrinted) {
     HostOutcome host = clean_host("gpu01");
     host.last->gpus[0].limit = Mebibytes{101};

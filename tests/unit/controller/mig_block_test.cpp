@@ -10,6 +10,16 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
+TEST(MigBlock, GivesAHolderThatTheDriverDoesNotNameNoPid) {
+    HostOutcome host = dirty_host("gpu01");
+    MigInstance& instance = host.last->gpus[2].instances.emplace_back();
+    instance.device = 0;
+    instance.gpu_instance = 7;
+    instance.profile = "1g.18gb";
+    instance.holders = {{}};
+    EXPECT_THAT(of({host}), HasSubstr("        MIG 0     1g.18gb  a process without pid\n"));
+}
+
 TEST(MigBlock, ShowsMigInstancesBelowTheirGpuWithTheirHoldersPids) {
     HostOutcome host = dirty_host("gpu01");
     auto& instances = host.last->gpus[2].instances;
