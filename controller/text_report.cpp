@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "controller/exit_status.hpp"
+#include "controller/folded_notes.hpp"
 #include "controller/host_block.hpp"
 #include "controller/plan_view.hpp"
 #include "inventory/node_set.hpp"
@@ -55,20 +56,6 @@ std::string key_of_clean(const HostOutcome& host) {
     return key;
 }
 
-// The notes of the first host; one that reads otherwise on another says whose it is.
-std::vector<Finding> notes_of_group(const Group& group) {
-    const HostOutcome& first = *group.hosts.front();
-    std::vector<Finding> notes = findings_of(first);
-    const auto all = notes;
-    for (const HostOutcome* host : group.hosts) {
-        const auto others = findings_of(*host);
-        for (std::size_t i = 0; i < notes.size() && i < others.size(); ++i)
-            if (others[i].text != all[i].text)
-                notes[i].text = fmt::format("{} ({}; the others alike)", all[i].text, first.name);
-    }
-    return notes;
-}
-
 void write_clean_group(Page& page, const Group& group) {
     const HostOutcome& host = *group.hosts.front();
     std::vector<Span> line{{folded_names(group), Style::bold}, {" "}, word_of(Verdict::clean)};
@@ -77,7 +64,7 @@ void write_clean_group(Page& page, const Group& group) {
                         format_duration(group.longest())});
     page.line(0, line);
     page.wrapped(4, repaired_text(host));
-    write_findings(page, 4, notes_of_group(group));
+    write_findings(page, 4, folded_findings(group.hosts));
 }
 
 // Nothing is known of it but its error, so that hosts with the same one can share a line.
@@ -139,38 +126,6 @@ std::size_t total(const std::array<std::size_t, 5>& counts) {
     return sum;
 }
 
-// What is worth knowing of clean hosts' GPUs, one line a code however many there are: `explain` and the JSON
-// report have the rest.
-void write_notes_of_clean(Page& page, const std::vector<const HostOutcome*>& hosts) {
-    struct Note {
-        std::string code;
-        std::vector<std::string> hosts;
-        std::vector<int> gpus;  // of the first host
-    };
-    std::vector<Note> notes;
-    for (const HostOutcome* host : hosts) {
-        if (!host->last) continue;
-        for (const GpuVerdict& gpu : host->last->gpus) {
-            for (const Finding& finding : gpu.findings) {
-                if (gpu.repaired && finding.code == "row-repaired") continue;
-                auto note = std::ranges::find(notes, finding.code, &Note::code);
-                if (note == notes.end()) note = notes.insert(notes.end(), {finding.code, {}, {}});
-                if (note->hosts.empty() || note->hosts.back() != host->name)
-                    note->hosts.push_back(host->name);
-                const bool again = std::ranges::find(note->gpus, gpu.index) != note->gpus.end();
-                if (note->hosts.size() == 1 && gpu.index && !again) note->gpus.push_back(*gpu.index);
-            }
-        }
-    }
-    for (const Note& note : notes) {
-        const std::string names = inventory::fold(note.hosts);
-        const std::string where = note.hosts.size() > 1 ? fmt::format("{} ({})", names, note.hosts.size())
-                                  : note.gpus.empty()   ? names
-                                                        : names + " GPU " + fold_numbers(note.gpus);
-        page.line(0, {{fmt::format("note {}: {}", note.code, where), Style::dim}});
-    }
-}
-
 void write_clean_hosts(Page& page, const Report& report, const Sink& sink) {
     std::vector<const HostOutcome*> clean;
     for (const HostOutcome& host : report.result.hosts)
@@ -183,7 +138,7 @@ void write_clean_hosts(Page& page, const Report& report, const Sink& sink) {
         write_clean_group(page, group);
         sink(page.take());
     }
-    write_notes_of_clean(page, clean);
+    write_notes_of_gpus(page, clean);
     sink(page.take());
 }
 

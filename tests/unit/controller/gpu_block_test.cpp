@@ -22,8 +22,8 @@ TEST(GpuBlock, KeepsACleanFleetShortHoweverManyNotesItsGpusHave) {
         for (GpuVerdict& gpu : host.last->gpus) gpu.findings = {persistence_off};
     for (const int i : {1, 5}) hosts[3].last->gpus[i].findings.push_back(hot);
     EXPECT_THAT(of(hosts), StartsWith("gpu[10-73] (64) clean\n"
-                                      "note persistence-off: gpu[10-73] (64)\n"
-                                      "note thermal-slowdown: gpu13 GPU 1,5\n"
+                                      "note persistence-off: gpu[10-73] (64): persistence mode is off\n"
+                                      "note thermal-slowdown: gpu13 GPU 1,5: hw_thermal_slowdown is active\n"
                                       "clean: 64 hosts: "));
 }
 

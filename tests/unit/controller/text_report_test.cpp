@@ -101,17 +101,6 @@ TEST(TextReport, ShowsTheNotesOfCleanHostsOnce) {
                            "        -> log in as root\n"));
 }
 
-TEST(TextReport, FoldsCleanHostsWhoseNotesDifferByANumberAlone) {
-    HostOutcome first = clean_host("gpu01"), second = clean_host("gpu02");
-    first.last->findings = {{Severity::note, "driver-slow", "a query took 5.2 s", "nvidia-smi -pm 1"}};
-    second.last->findings = {{Severity::note, "driver-slow", "a query took 9.9 s", "nvidia-smi -pm 1"}};
-    EXPECT_THAT(of({first, second}),
-                StartsWith("gpu[01-02] (2) clean\n"
-                           "    driver-slow: a query took 5.2 s (gpu01; the others alike)\n"
-                           "        -> nvidia-smi -pm 1\n"
-                           "clean: 2 hosts"));
-}
-
 TEST(TextReport, CountsWhatEndedAndNamesWhatDidNot) {
     HostOutcome host = dirty_host("gpu01");
     for (int pid = 100; pid < 108; ++pid)
@@ -147,6 +136,16 @@ TEST(TextReport, SaysWhatWasLeftAloneAndWhy) {
     host.spared_holders = {holder(345, "bob", "train.py")};
     EXPECT_THAT(of({host}, "clear"), HasSubstr("    left alone: pid 345 bob S, 3h10m: train.py\n"
                                                "        scheduled-job: in Slurm job 4242\n"));
+}
+
+TEST(TextReport, GivesAHolderThatTheDriverDoesNotNameNoPid) {
+    HostOutcome host = dirty_host("gpu01");
+    Holder unnamed;
+    unnamed.used = Mebibytes{518};
+    host.last->gpus[2].holders = {unnamed};
+    const std::string text = of({host});
+    EXPECT_THAT(text, HasSubstr("        a process without pid, 518 MiB: (command line not seen)\n"));
+    EXPECT_THAT(text, Not(HasSubstr("pid 0")));
 }
 
 TEST(TextReport, ShowsOpenersOfNoGpu) {
