@@ -32,11 +32,15 @@ std::vector<FindingKind> host_findings() {
         {"memory-in-use", dirty, "more memory is used than allowed, protected holders' taken off",
          "memory.used, less what the driver attributes to protected holders (to an MPS server at most 1 GiB)",
          "clear the host"},
+        {"protected-memory", note, "memory of protected holders, which does not count, is above the limit",
+         "memory.used above the limit, and within it without what the driver attributes to protected holders",
+         "end them by their own means if a job needs the memory"},
         {"memory-without-holder", dirty, "memory is used, or a ghost listed, and no holder is to be seen",
          "memory.used above the limit or a ghost, and no living process with the device open that is not "
          "protected",
-         "check again: memory comes back a moment after its process; then look for another namespace's "
-         "process or an MPS server; then reset the GPU, else reboot"},
+         "check again: memory comes back a moment after its process; what an idle GPU always shows is for a "
+         "baseline or max_used_mib; else look for another namespace's process or an MPS server, then reset "
+         "the GPU, else reboot"},
         {"memory-unexplained", note, "more memory is used than its holders have together",
          "memory.used is more than 64 MiB above the sum over compute apps",
          "clear the host; what stays then is named"},

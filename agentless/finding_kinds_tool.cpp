@@ -13,7 +13,8 @@ std::vector<FindingKind> tool_findings() {
          "nvidia-smi, or reading a process's maps or command line, did not end within its time",
          "nvidia-smi was still running when its time was over, or one in state D was there already; or a "
          "reader hangs in /proc/PID/maps or cmdline",
-         "look for processes in D state and Xid lines in dmesg; reboot the host"},
+         "look for processes in D state and Xid lines in dmesg, and reboot the host; one that is only slow "
+         "wants a longer --timeout"},
         {"nvidia-smi-missing", unknown, "nvidia-smi was not found or could not be run",
          "not in PATH nor in the usual folders, or status 126, 127",
          "install the driver's tools, or set gpus: 0 for a host without GPUs"},
@@ -56,7 +57,8 @@ std::vector<FindingKind> tool_findings() {
          "see dmesg for Xid lines"},
         // What it printed.
         {"unrecognised-line", unknown, "a line that is neither a row nor a message known here",
-         "a line of the output", "read the line; take it out of the input if it is noise"},
+         "a line of the output",
+         "read the line: it may say that a GPU is broken; noise in what parse is given must be taken out"},
         {"line-too-long", unknown, "a line too long for anything nvidia-smi prints", "a line above 64 KiB",
          "take it out of the input"},
         {"output-too-long", unknown, "more lines than any query prints", "above 1024 rows or 256 other lines",

@@ -30,8 +30,15 @@ void find_sickness(const Slot& slot, Findings& findings) {
     for (const auto& cell : slot.row->cells)
         if (const auto reading = read_cell(cell); reading.kind == CellKind::sick)
             findings.add(finding(reading.code, fmt::format("its row shows {}", cell)));
+    // The optional cells of a broken GPU all show the failure that its row shows: said once.
+    const auto shown = [&](const DriverMessage& trouble) {
+        return std::ranges::any_of(slot.row->cells, [&](const std::string& cell) {
+            const auto reading = read_cell(cell);
+            return reading.kind == CellKind::sick && reading.code == trouble.code;
+        });
+    };
     for (const auto& trouble : slot.row->troubles)
-        if (trouble.trouble == Trouble::sick)
+        if (trouble.trouble == Trouble::sick && !shown(trouble))
             findings.add(finding(trouble.code, Severity::sick, trouble.text));
 }
 

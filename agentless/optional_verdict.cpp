@@ -33,7 +33,7 @@ void judge_end(const ToolResult& tool, std::string_view what, const Evidence& ev
         if (evidence.stuck.empty())
             note("did not end within its time");
         else
-            findings.add(finding("driver-hung", hung(what, evidence)));
+            findings.add(finding("driver-hung", hung(what, tool, evidence)));
     } else if (tool.missing) {
         note("could not be run");
     } else if (tool.skipped) {

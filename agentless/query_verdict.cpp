@@ -8,6 +8,7 @@
 
 #include "agentless/nvidia_smi.hpp"
 #include "agentless/sight.hpp"
+#include "base/units.hpp"
 
 namespace cleanslate::agentless {
 namespace {
@@ -16,6 +17,17 @@ namespace {
 bool is_about_the_command(int status) {
     constexpr std::array statuses{2, 4, 9, 12, 13, 18, 124, 126, 127, 137};
     return std::ranges::find(statuses, status) != statuses.end();
+}
+
+// A message that says why the whole command failed. It makes the host unknown by itself.
+bool is_of_the_command(const DriverMessage& message) {
+    constexpr std::array<std::string_view, 11> codes{
+        "driver-not-loaded", "driver-mismatch", "driver-interrupt",  "nvml-failed",
+        "nvml-missing",      "unknown-field",   "bad-arguments",     "container-device-cgroup",
+        "no-devices",        "not-available",   "permission-refused"};
+    return message.bus_id.empty() &&
+           (message.trouble == Trouble::unreadable || message.trouble == Trouble::refused) &&
+           std::ranges::find(codes, message.code) != codes.end();
 }
 
 // Sick GPUs are named, every expected one is accounted for, and nothing else was said.
@@ -45,7 +57,7 @@ std::string stuck_names(const Evidence& evidence) {
 // Whether the tool came to an end of its own; if not, why.
 bool ran(const ToolResult& tool, std::string_view what, const Evidence& evidence, Findings& findings) {
     if (tool.timed_out)
-        findings.add(finding("driver-hung", hung(what, evidence)));
+        findings.add(finding("driver-hung", hung(what, tool, evidence)));
     else if (tool.missing)
         findings.add(finding("nvidia-smi-missing", "nvidia-smi was not found or could not be run"));
     else if (!tool.exit_status)
@@ -65,8 +77,11 @@ Finding finding_of_status(int status, std::string_view what) {
 
 }  // namespace
 
-std::string hung(std::string_view what, const Evidence& evidence) {
-    auto text = fmt::format("{} did not end within its time", what);
+std::string hung(std::string_view what, const ToolResult& tool, const Evidence& evidence) {
+    const bool begun = tool.took || evidence.stuck.empty();
+    auto text = !begun      ? fmt::format("{} was not asked", what)
+                : tool.took ? fmt::format("{} did not end within {}", what, format_duration(*tool.took))
+                            : fmt::format("{} did not end within its time", what);
     return evidence.stuck.empty() ? text : text + "; " + stuck_names(evidence);
 }
 
@@ -84,17 +99,21 @@ void judge_query(const Evidence& evidence, const Placement& placement, Findings&
     const int status = *evidence.gpu_query.exit_status;
     if (status == 0 || explained_by_sick_gpus(evidence, placement, status)) return;
     auto ended = finding_of_status(status, what);
-    // Where what it printed says the same, that is said, in its own words.
+    // Where what it printed says so or says more, that is said, in its own words.
+    const bool vague = ended.code == "nvidia-smi-failed" || ended.code == "bad-arguments";
     const bool said = std::ranges::any_of(evidence.messages, [&](const DriverMessage& message) {
-        return message.code == ended.code &&
-               (message.trouble == Trouble::unreadable || message.trouble == Trouble::refused);
+        return (vague && is_of_the_command(message)) ||
+               (message.code == ended.code &&
+                (message.trouble == Trouble::unreadable || message.trouble == Trouble::refused));
     });
     if (!said) findings.add(std::move(ended));
 }
 
 bool failed_as_a_whole(const Evidence& evidence) {
     const auto& tool = evidence.gpu_query;
-    return evidence.gpus.empty() && (tool.missing || tool.timed_out || tool.exit_status.value_or(0) != 0);
+    if (!evidence.gpus.empty()) return false;
+    return tool.missing || tool.timed_out || tool.exit_status.value_or(0) != 0 ||
+           std::ranges::any_of(evidence.messages, is_of_the_command);
 }
 
 void judge_messages(const Evidence& evidence, const Placement& placement, Findings& findings) {

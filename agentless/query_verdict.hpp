@@ -17,7 +17,7 @@ void judge_query(const Evidence& evidence, const Placement& placement, Findings&
 void judge_stuck(const Evidence& evidence, Findings& findings);
 
 // "X did not end within its time", and which nvidia-smi hang in the kernel.
-std::string hung(std::string_view what, const Evidence& evidence);
+std::string hung(std::string_view what, const ToolResult& tool, const Evidence& evidence);
 
 // Whether nvidia-smi failed as a whole and printed no row: then that is the finding, and not that rows are
 // missing or that the compute-apps query failed likewise.

@@ -67,7 +67,8 @@ std::string as_listed(const Holder& holder, const Evidence& evidence) {
             break;
         }
     if (holder.used) facts.push_back(fmt::format("{} MiB", holder.used->count));
-    return fmt::format("pid {}{}", holder.key.pid,
+    return fmt::format("{}{}",
+                       has_no_pid(holder) ? "a process without pid" : fmt::format("pid {}", holder.key.pid),
                        facts.empty() ? std::string() : fmt::format(" ({})", fmt::join(facts, ", ")));
 }
 
@@ -208,13 +209,21 @@ void judge_witnesses(const Slot& slot, const GpuVerdict& gpu, const Limit& limit
     const auto sorted = sort(gpu.holders);
     const auto own = sorted.guarded_memory;
     const bool over = gpu.used && *gpu.used - own > limit.most;
-    if (over)
-        findings.add(
+    if (over) {
+        auto used =
             finding("memory-in-use",
                     fmt::format("{} MiB used{}, the limit is {} MiB", gpu.used->count,
                                 own.count > 0 ? fmt::format(", {} MiB of it by protected holders", own.count)
                                               : std::string(),
-                                limit.most.count)));
+                                limit.most.count));
+        // Without anybody to be ended, what to do is said with what is found below.
+        if (!expectations.parse_only && sorted.unprotected.empty()) used.remedy.clear();
+        findings.add(std::move(used));
+    } else if (gpu.used && *gpu.used > limit.most) {
+        findings.add(
+            finding("protected-memory", fmt::format("{} MiB used, {} MiB of it by {}", gpu.used->count,
+                                                    own.count, names_of(sorted.guarded))));
+    }
     if (!sorted.unprotected.empty()) findings.add(finding("held", "held by " + names_of(sorted.unprotected)));
     if (expectations.parse_only) return;
     find_odd_holders(gpu.holders, evidence, findings);

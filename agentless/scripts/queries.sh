@@ -13,7 +13,8 @@ read_uptime() {
   cs=$((now * 100 + 1$fraction - 100))
 }
 
-# Each nvidia-smi in state D, at least $1 s old, into suspects. A healthy one is in D for moments, hence the second look.
+# Each nvidia-smi in state D, at least $1 s old, into suspects; of one whose parent is gone, as an earlier survey leaves
+# it, 2 s are enough. A healthy one is in D for moments, hence the second look.
 find_suspects() {
   suspects=
   read_uptime
@@ -21,7 +22,8 @@ find_suspects() {
     name=
     read -r name <"$dir/comm"
     if [ "$name" = nvidia-smi ] && read_stat "${dir#/proc/}" && [ "$stat_state" = D ] &&
-      [ $((now - ${stat_start%??})) -ge "$1" ]; then
+      { [ $((now - ${stat_start%??})) -ge "$1" ] ||
+        { [ "$stat_parent" = 1 ] && [ $((now - ${stat_start%??})) -ge 2 ]; }; }; then
       suspects="$suspects ${dir#/proc/}:$stat_start"
     fi
   done

@@ -94,7 +94,8 @@ TEST_P(FrozenNvidiaSmi, IsLeftBehindOnceAndSeenByTheNextSurvey) {
             out.ids["first_ms"] = static_cast<int>(out.milliseconds);
             out.ids["frozen"] = freezer.frozen();
             out.ids["in_D"] = Sandbox::state_of(out.ids["frozen"]) == 'D';
-            host.run(GetParam(), survey_script(hasty(20'000), nonce), out);
+            // With more patience than the stuck one is old.
+            host.run(GetParam(), survey_script(usual(), nonce), out);
             out.ids["calls"] = lines_in("/run/calls");
         });
         const auto next = read(seen);

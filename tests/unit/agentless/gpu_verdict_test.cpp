@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "agentless/nvidia_smi_optional.hpp"
 #include "tests/support/judging.hpp"
 
 namespace cleanslate::agentless {
@@ -16,6 +17,19 @@ using testing::find;
 using testing::judge;
 using testing::Scene;
 using testing::uuid_of;
+
+TEST(SickGpu, SaysOnceWhatAllOfItsCellsShow) {
+    Scene scene(1);
+    auto& row = scene.evidence().gpus[0];
+    row.cells[3] = row.cells[5] = row.cells[6] = "[GPU requires reset]";
+    for (const auto* column : {"gpu_recovery_action", "remapped_rows.pending", "fabric.state"})
+        row.optional.push_back({column, "[GPU requires reset]"});
+    row.optional.push_back({"remapped_rows.failure", "Yes"});
+    judge_optional_columns(row);
+    const auto host = judge(scene);
+    EXPECT_EQ(host.verdict, Verdict::sick);
+    EXPECT_EQ(codes(host.gpus[0].findings), "gpu-requires-reset:sick row-remap-failed:sick");
+}
 
 TEST(Gpu, IsCleanOnlyWhileItsRowIsWhole) {
     using Change = std::pair<const char*, void (*)(GpuRow&)>;

@@ -139,8 +139,16 @@ TEST(StuckNvidiaSmi, IsNamedWithItsAgeAndParent) {
     const auto host = judge(scene);
     EXPECT_EQ(host.verdict, Verdict::unknown);
     EXPECT_EQ(find(host.findings, "driver-hung")->text,
-              "the GPU query of nvidia-smi did not end within its time; nvidia-smi hangs in the kernel: pid "
+              "the GPU query of nvidia-smi was not asked; nvidia-smi hangs in the kernel: pid "
               "4000 (for 310 s, started by pid 3999 (exporter.sh)), pid 4711");
+}
+
+TEST(SlowNvidiaSmi, IsNamedWithTheTimeThatItWasGiven) {
+    Scene scene(2);
+    scene.evidence().gpu_query = {std::nullopt, true};
+    scene.evidence().gpu_query.took = Milliseconds{2'000};
+    EXPECT_EQ(find(judge(scene).findings, "driver-hung")->text,
+              "the GPU query of nvidia-smi did not end within 2.0 s");
 }
 
 TEST(StuckNvidiaSmi, BesideQueriesThatEndedIsADriverThatHangs) {

@@ -149,7 +149,7 @@ TEST(Memory, ThatAnIdleGpuOfInstancesShowsIsNotCalledUnexplained) {
 TEST(Memory, BelowWhatTheHoldersHaveIsANote) {
     Scene scene(1);
     scene.daemon(90, "/usr/bin/nvidia-persistenced").listed(90, 0, 300, "nvidia-persistenced").used(0, 299);
-    EXPECT_EQ(codes(judge(scene).gpus[0].findings), "");  // each is rounded
+    EXPECT_EQ(codes(judge(scene).gpus[0].findings), "protected-memory:note");  // each is rounded
     scene.used(0, -299);
     const auto host = judge(scene);
     EXPECT_EQ(host.verdict, Verdict::clean);
@@ -195,13 +195,22 @@ TEST(MpsServer, IsExcusedAContextOfItsOwnAndNotWhatClientsLeftWithIt) {
     EXPECT_NE(find(host.gpus[0].findings, "mps-server"), nullptr);
 }
 
+TEST(Protected, HoldersMemoryAboveTheLimitIsNamed) {
+    Scene scene(1);
+    scene.daemon(88, "/usr/bin/dcgm-exporter").listed(88, 0, 20000, "dcgm-exporter").used(0, 20009);
+    const auto host = judge(scene);
+    EXPECT_EQ(host.verdict, Verdict::clean);
+    EXPECT_EQ(text_of(host.gpus[0], "protected-memory"),
+              "20009 MiB used, 20000 MiB of it by pid 88 (dcgm-exporter)");
+}
+
 TEST(MpsServer, HasClientsThatKeepTheHostDirtyAsOpeners) {
     Scene scene(1);
     scene.daemon(88, "/usr/bin/nvidia-cuda-mps-server").listed(88, 0, 1000, "nvidia-cuda-mps-server");
     scene.used(0, 1020);
     auto host = judge(scene);
     EXPECT_EQ(host.verdict, Verdict::clean);
-    EXPECT_EQ(codes(host.gpus[0].findings), "mps-server:note");
+    EXPECT_EQ(codes(host.gpus[0].findings), "protected-memory:note mps-server:note");
     scene.opener(900);
     host = judge(scene);
     EXPECT_EQ(host.verdict, Verdict::dirty);
