@@ -7,8 +7,11 @@ namespace cleanslate::controller {
 
 void add_max_used_option(CLI::App& app, Options& options) {
     add_size(app, "--max-used", options.max_used,
-             "A GPU above it is dirty; wins over inventory and baseline (default: the inventory's, else the "
-             "baseline's, else 100MiB; 400MiB for drivers before 510)")
+             std::string("A GPU above it is dirty; ") +
+                 (options.command == Command::parse
+                      ? "wins over the baseline (default: the baseline's, "
+                      : "wins over inventory and baseline (default: the inventory's, else the baseline's, ") +
+                 "else 100MiB; 400MiB for drivers before 510)")
         ->group("Judging");
 }
 
