@@ -99,8 +99,8 @@ Example:
   nvidia-smi --query-gpu=index,memory.used --format=csv,noheader |
     cleanslate parse --expect 8
 
-Exit status: 0 clean; 1 dirty or sick; 2 usage, or a file that cannot be read; 3 unknown; 5 the report
-could not be written.)";
+Exit status: 0 clean; 1 dirty or sick; 2 usage, or a file that cannot be read;
+3 unknown; 5 the report could not be written.)";
         case Command::baseline:
             return R"(A check of the hosts; what their GPUs show while nobody holds them is written to
 FILE, by uuid. A GPU that is held, sick or unknown is left out, with the reason.
