@@ -156,6 +156,7 @@ struct DriverGpu {
     std::string bus_id;  // as in GpuRow
     std::string uuid;
     std::optional<int> minor;
+    bool excluded = false;  // by the driver's parameter NVreg_ExcludedGpus: nvidia-smi does not show it
 };
 
 struct Evidence {

@@ -26,6 +26,8 @@ std::vector<FindingKind> host_findings() {
         {"gpu-without-driver", unknown, "a GPU on PCI that no NVIDIA driver has",
          "/sys/bus/pci/devices/*/driver", "modprobe nvidia, or see dmesg for why the driver refused it",
          note},
+        {"gpu-excluded", note, "a GPU that the driver is told to leave alone",
+         "`GPU Excluded: Yes` in /proc/driver/nvidia/gpus/*/information (NVreg_ExcludedGpus)", ""},
         {"gpu-passed-through", note, "a GPU that is given to a virtual machine", "its PCI driver is vfio-pci",
          ""},
         // Memory and processes.

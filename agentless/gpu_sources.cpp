@@ -32,6 +32,7 @@ struct Sighting {
     unsigned known = 0;
     std::string bound;  // its PCI driver
     bool sick = false;
+    bool excluded = false;
     std::string other_uuid;  // that the kernel's driver has for it, and its row has another
     std::string name() const {
         if (!bus_id.empty()) return bus_id;
@@ -51,7 +52,11 @@ class Census {
   public:
     Census(const Evidence& evidence, const Placement& placement) {
         if (evidence.driver_gpus)
-            for (const auto& gpu : *evidence.driver_gpus) at(gpu.bus_id, gpu.uuid).known |= driver;
+            for (const auto& gpu : *evidence.driver_gpus) {
+                auto& seen = at(gpu.bus_id, gpu.uuid);
+                seen.known |= driver;
+                seen.excluded = seen.excluded || gpu.excluded;
+            }
         for (const auto& slot : placement.slots) add(slot, evidence);
         if (evidence.pci_gpus)
             for (const auto& gpu : *evidence.pci_gpus) {
@@ -168,7 +173,8 @@ Expected expected_count(const Evidence& evidence, const Expectations& expectatio
     if (expectations.gpus) return {expectations.gpus, "expected"};
     if (expectations.any_count) return {};
     if (evidence.driver_gpus)
-        return {static_cast<int>(evidence.driver_gpus->size()), "known to the kernel's driver"};
+        return {static_cast<int>(std::ranges::count(*evidence.driver_gpus, false, &DriverGpu::excluded)),
+                "known to the kernel's driver"};
     if (evidence.device_minors)
         return {static_cast<int>(evidence.device_minors->size()), "device files there"};
     return {};
@@ -208,6 +214,10 @@ void judge_sources(const Evidence& evidence, const Expectations& expectations, c
         const bool pci_only = gpu.known == pci;
         if (pci_only && is_passed_through({gpu.bus_id, gpu.bound})) {
             say("gpu-passed-through", Severity::note, gpu, ": given to a virtual machine");
+            continue;
+        }
+        if (gpu.excluded && !(gpu.known & (rows | list))) {
+            say("gpu-excluded", Severity::note, gpu, ": excluded by the driver's parameter");
             continue;
         }
         const auto lacking = census.missing(gpu, sources);

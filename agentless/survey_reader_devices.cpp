@@ -20,7 +20,7 @@ bool SurveyReader::driver(const Record& record) {
     driver_ = text_of(record.values[0]);
     if (driver_ == "version") return true;
     if (!evidence_.driver_gpus) return false;
-    evidence_.driver_gpus->push_back({normal_bus_id(driver_), {}, {}});
+    evidence_.driver_gpus->push_back({normal_bus_id(driver_), {}, {}, false});
     return true;
 }
 
@@ -36,6 +36,7 @@ bool SurveyReader::info(const Record& record) {
     auto& gpu = evidence_.driver_gpus->back();
     if (line.starts_with("GPU UUID")) gpu.uuid = value;
     if (line.starts_with("Bus Location") && gpu.bus_id.empty()) gpu.bus_id = normal_bus_id(value);
+    if (line.starts_with("GPU Excluded")) gpu.excluded = value == "Yes";
     if (line.starts_with("Device Minor"))
         if (const auto minor = parse_number(value); minor && *minor < 1'000'000)
             gpu.minor = static_cast<int>(*minor);

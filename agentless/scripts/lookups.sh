@@ -62,7 +62,7 @@ lookups='
       sub(/.*\//, "", name)
       print "driver " esc(name)
       while ((getline line < file[i]) > 0)
-        if (line ~ /^(GPU UUID|Device Minor|Bus Location|NVRM version):/) print "info " esc(substr(line, 1, 400))
+        if (line ~ /^(GPU UUID|Device Minor|Bus Location|GPU Excluded|NVRM version):/) print "info " esc(substr(line, 1, 400))
       close(file[i])
     }
     if (mig) look_caps()

@@ -142,6 +142,30 @@ TEST(Pci, GpuThatIsGivenToAVirtualMachineIsNotCompared) {
     }
 }
 
+TEST(Driver, GpuThatItIsToldToLeaveAloneIsNotCompared) {
+    Scene scene(8);
+    scene.everywhere();
+    auto& evidence = scene.evidence();
+    drop(evidence.gpus, 7);
+    drop(*evidence.listed, 7);
+    EXPECT_EQ(judge(scene).verdict, Verdict::unknown);
+    evidence.driver_gpus->back().excluded = true;
+    const auto host = judge(scene);
+    EXPECT_EQ(host.verdict, Verdict::clean);
+    EXPECT_EQ(text_of(host, "gpu-excluded"), "GPU " + bus_of(7) + ": excluded by the driver's parameter");
+    EXPECT_EQ(host.gpus.size(), 7u);
+    EXPECT_EQ(judge_count_of(scene, 8).verdict, Verdict::unknown) << "the inventory wants it";
+    drop(evidence.gpus, 3);
+    EXPECT_EQ(judge(scene).verdict, Verdict::unknown) << "another one is missing";
+}
+
+TEST(Driver, ThatExcludesAGpuWhichNvidiaSmiShowsIsNotBelieved) {
+    Scene scene(2);
+    scene.everywhere();
+    scene.evidence().driver_gpus->back().excluded = true;
+    EXPECT_EQ(judge(scene).verdict, Verdict::unknown);
+}
+
 TEST(Pci, GpuWithoutTheDriverIsNotClean) {
     for (const auto* driver : {"", "nouveau", "evil\n\x1b[0m"}) {
         Scene scene(2);

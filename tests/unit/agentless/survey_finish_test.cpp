@@ -174,6 +174,16 @@ TEST(Survey, ThatWasCutClaimsOfNoGpuThatTheDriverLacksIt) {
     EXPECT_TRUE(read(begun + "done maps\ndone argv\ndone driver\ndone exe\n").driver_gpus.has_value());
 }
 
+TEST(Survey, KnowsTheGpusThatTheDriverIsToldToLeaveAlone) {
+    const auto seen = read(
+        "drivers\ndriver 0000:00:06.0\ninfo GPU%20Excluded:%09%20No\ndriver 0000:00:07.0\n"
+        "info GPU%20Excluded:%09%20Yes\n" +
+        all_done);
+    ASSERT_EQ(seen.driver_gpus->size(), 2u);
+    EXPECT_FALSE(seen.driver_gpus->front().excluded);
+    EXPECT_TRUE(seen.driver_gpus->back().excluded);
+}
+
 TEST(Survey, ThatWasCutNamesTheNvidiaSmiThatItCouldNotEnd) {
     const auto cut = read("cut\nstuck 77\n");
     EXPECT_THAT(cut.stuck, ElementsAre(77));
