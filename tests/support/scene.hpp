@@ -134,7 +134,10 @@ class Scene {
         return e_.processes.back();
     }
     void open_all(Process& p) {
-        for (const auto& gpu : *e_.driver_gpus) p.open_minors.push_back(*gpu.minor);
+        if (e_.driver_gpus)
+            for (const auto& gpu : *e_.driver_gpus) p.open_minors.push_back(gpu.minor.value_or(0));
+        else if (e_.device_minors)
+            p.open_minors = *e_.device_minors;
         p.mapped_minors = p.open_minors;
         p.opens_control = p.maps_control = true;
     }

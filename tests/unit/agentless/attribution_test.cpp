@@ -271,8 +271,8 @@ TEST(Uuid, ThatOneRowHasIsThatRowsWhateverOthersDoNotSay) {
             scene.evidence().gpus[i] = GpuRow{};
             scene.evidence().gpus[i].cells.assign(8, "[GPU is lost]");
         }
-        scene.evidence().driver_gpus.reset();
         scene.holder(575, 3, 500);
+        scene.evidence().driver_gpus.reset();
         add_daemon(scene, 90, "/usr/bin/nvidia-persistenced");
         scene.listed(90, 2, 400).used(2, 400);
         const auto host = judge(scene);
