@@ -26,6 +26,8 @@ struct Process {
     ProcessKey key;
     Pid parent = 0;
     Pid session = 0;                   // field 6 of stat; equal to the pid for a session leader
+    int tty = 0;                       // field 7 of stat: the controlling terminal; 0: none
+    bool ignores_hangup = false;       // SIGHUP is in SigIgn of status: started by nohup, or a daemon
     char state = '?';                  // R S D Z T t X I as in stat
     bool kernel_thread = false;        // PF_KTHREAD (0x00200000) in the flags of stat
     std::optional<std::uint32_t> uid;  // real uid, from /proc/PID/status
@@ -159,6 +161,27 @@ struct DriverGpu {
     bool excluded = false;  // by the driver's parameter NVreg_ExcludedGpus: nvidia-smi does not show it
 };
 
+// One session that systemd-logind knows, from /run/systemd/sessions/ID.
+struct LoginSession {
+    std::string id;  // "3", "c1"; its scope is session-ID.scope
+    std::optional<std::uint32_t> uid;
+    std::optional<Pid> leader;
+    bool closing = false;  // STATE=closing: who logged in has left, and only leftovers are in its scope
+};
+
+// One regular file right in /dev/shm whose name fits what was asked for.
+struct ShmFile {
+    std::string name;  // raw bytes, without a /
+    std::uint64_t device = 0, inode = 0;
+    std::uint32_t uid = 0;
+    std::string user;  // as Process::user
+    std::uint64_t bytes = 0;
+    std::uint64_t links = 1;             // hard links: more than one is kept
+    std::int64_t changed = 0;            // the later of mtime and ctime, seconds since 1970
+    std::optional<std::uint64_t> age_s;  // since then, by the host's own clock; absent: in the future
+    std::vector<Pid> users;              // processes that have it open or mapped
+};
+
 struct Evidence {
     bool complete = false;          // the survey ended with its own end record
     std::string incomplete_reason;  // why it is not; empty where it is
@@ -189,6 +212,12 @@ struct Evidence {
     std::optional<std::vector<int>> device_minors;  // the /dev/nvidiaN there are; absent: /dev not readable
     std::optional<std::vector<PciGpu>> pci_gpus;    // absent: no /sys/bus/pci
     std::vector<MigCapability> mig_caps;
+    std::optional<int> nvswitches;  // bridges (class 0680) of vendor 10de on PCI; absent: no /sys/bus/pci
+    // Who is logged in, as systemd-logind has it; absent: no /run/systemd/sessions, or not readable.
+    std::optional<std::vector<LoginSession>> sessions;
+    // Asked for by SurveyRequest::shm_names; absent: not asked, cut, or /dev/shm not readable. `users` is the
+    // whole truth only where holders_visible is.
+    std::optional<std::vector<ShmFile>> shm;
     // hidepid, a container's own /proc, or the /proc of another pid namespace
     bool proc_hides_others = false;
     bool holders_visible = false;  // every process's fd and maps could be listed

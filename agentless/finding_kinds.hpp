@@ -10,5 +10,6 @@ namespace cleanslate::agentless {
 std::vector<FindingKind> driver_findings();
 std::vector<FindingKind> tool_findings();
 std::vector<FindingKind> host_findings();
+std::vector<FindingKind> act_findings();
 
 }  // namespace cleanslate::agentless

@@ -27,6 +27,10 @@ struct Reach {
     std::vector<std::string> known_hosts;     // files, in order; the first is the one accept-new writes to
     HostKeyCheck host_key_check = HostKeyCheck::strict;
     Milliseconds connect_timeout{10'000};  // resolve, connect, handshake, auth: each
+    // sudo on every host (--become), over and above the hosts whose inventory says so.
+    bool become = false;
+    // For sudo, where it asks; absent: sudo -n. Refused once, it is given to no other host.
+    std::optional<std::string> become_password;
 };
 
 // What is done to every host.
@@ -39,6 +43,14 @@ struct Job {
     bool include_jobs = false;
     std::optional<std::string> own_job;
     std::optional<Milliseconds> settle;  // absent: 2 s, 12 s where a target ran in a unit, container or pod
+    // Steps of these kinds are withheld without it.
+    bool allow_reset = false, allow_reboot = false, allow_shm = false;
+    std::optional<int> max_kills;  // on one host; absent: the playbook's, else no limit
+    std::optional<int>
+        max_kills_total;        // on all hosts together; the host that would pass it is not signalled
+    int reboots_at_a_time = 1;  // --serial
+    Milliseconds lock_wait{10'000};
+    std::string who;  // told to others by the lock: "alice@laptop, cleanslate 4242"
 };
 
 struct HostTask {
@@ -73,9 +85,9 @@ class Audit {
     virtual ~Audit() = default;
     // An error here means that nothing is sent.
     virtual Status intend(const HostOutcome& host, const std::vector<SignalAction>& actions) = 0;
-    virtual Status intend(const HostOutcome& host, const CommandAction& action) = 0;
+    virtual Status intend(const HostOutcome& host, const std::vector<CommandAction>& actions) = 0;
     virtual void result(const HostOutcome& host, const std::vector<SignalAction>& actions) = 0;
-    virtual void result(const HostOutcome& host, const CommandAction& action) = 0;
+    virtual void result(const HostOutcome& host, const std::vector<CommandAction>& actions) = 0;
 };
 
 struct SweepResult {

@@ -193,7 +193,7 @@ Awaitable<Status> HostRun::send_signal(Connection& connection, Sequence& sequenc
 Awaitable<Status> HostRun::run_command(Connection& connection, CommandAction& action, Milliseconds timeout,
                                        int expect_status) {
     doing(action.step > 0 ? fmt::format("step {}: run", action.step) : "run");
-    if (auto written = sweep.audit.intend(outcome, action); !written) {
+    if (auto written = sweep.audit.intend(outcome, std::vector{action}); !written) {
         sweep.on_audit_failure(written.error());
         co_return std::unexpected(in_phase(written.error(), "audit"));
     }
@@ -218,7 +218,7 @@ Awaitable<Status> HostRun::run_command(Connection& connection, CommandAction& ac
         if (!action.ran_to_end)
             done = std::unexpected(explained(not_our_output(*output, "no end record"), "run"));
     }
-    sweep.audit.result(outcome, action);
+    sweep.audit.result(outcome, std::vector{action});
     co_return done;
 }
 

@@ -38,20 +38,21 @@ std::map<int, Pid> ghosts_by_minor(const Evidence& evidence) {
 using playbooks::Pattern;
 
 struct Matcher::Patterns {
-    // Absent: not asked for, or refused, and then it matches nobody.
-    std::optional<Pattern> cmdline, name, exe;
+    // One that is refused is left out, and matches nobody.
+    std::vector<Pattern> cmdline, name, exe;
 };
 
 namespace {
 
-std::optional<Pattern> compiled(const std::optional<std::string>& text) {
-    if (!text) return std::nullopt;
-    auto pattern = Pattern::compile(*text);
-    return pattern ? std::optional(std::move(*pattern)) : std::nullopt;
+std::vector<Pattern> compiled(const std::vector<std::string>& texts) {
+    std::vector<Pattern> patterns;
+    for (const auto& text : texts)
+        if (auto pattern = Pattern::compile(text)) patterns.push_back(std::move(*pattern));
+    return patterns;
 }
 
-bool found(const std::optional<Pattern>& pattern, std::string_view subject) {
-    return pattern && pattern->found_in(subject);
+bool found(const std::vector<Pattern>& patterns, std::string_view subject) {
+    return std::ranges::any_of(patterns, [&](const Pattern& p) { return p.found_in(subject); });
 }
 
 }  // namespace
@@ -66,14 +67,16 @@ Matcher::Matcher(const playbooks::Match& match, const Evidence& evidence)
 Matcher::~Matcher() = default;
 
 bool Matcher::matches(const Process& process) const {
-    if (!match_.needs_all_processes() && !match_.holding_gpu) return false;
-    if (match_.pid && *match_.pid != process.key.pid) return false;
+    if (!match_.picks()) return false;
+    if (!match_.pid.empty() && std::ranges::find(match_.pid, process.key.pid) == match_.pid.end())
+        return false;
     if (match_.holding_gpu && !holds(process)) return false;
-    if (match_.name && !found(patterns_->name, process.comm)) return false;
-    if (match_.exe && !(process.exe && found(patterns_->exe, *process.exe))) return false;
+    if (!match_.name.empty() && !found(patterns_->name, process.comm)) return false;
+    if (!match_.exe.empty() && !(process.exe && found(patterns_->exe, *process.exe))) return false;
     // Without arguments there is no command line, and nothing to be found in it.
     const bool has_line = process.argv && !process.argv->empty();
-    if (match_.cmdline && !(has_line && found(patterns_->cmdline, joined(*process.argv)))) return false;
+    if (!match_.cmdline.empty() && !(has_line && found(patterns_->cmdline, joined(*process.argv))))
+        return false;
     return true;
 }
 
@@ -100,10 +103,10 @@ std::string Matcher::rule(const Process& process) const {
         words.append(words.empty() ? "" : " and ").append(more);
     };
     if (match_.holding_gpu) add(holding_words(process));
-    if (match_.cmdline) add(fmt::format("cmdline '{}'", printable(*match_.cmdline)));
-    if (match_.name) add(fmt::format("name '{}'", printable(*match_.name)));
-    if (match_.exe) add(fmt::format("exe '{}'", printable(*match_.exe)));
-    if (match_.pid) add(fmt::format("pid {}", *match_.pid));
+    for (const auto& text : match_.cmdline) add(fmt::format("cmdline '{}'", printable(text)));
+    for (const auto& text : match_.name) add(fmt::format("name '{}'", printable(text)));
+    for (const auto& text : match_.exe) add(fmt::format("exe '{}'", printable(text)));
+    if (!match_.pid.empty()) add(fmt::format("pid {}", process.key.pid));
     return words;
 }
 

@@ -24,4 +24,25 @@ std::string_view to_string(SignalResult result) {
     return "sent";
 }
 
+std::string_view to_string(CommandAction::Kind kind) {
+    using enum CommandAction::Kind;
+    switch (kind) {
+        case run:
+            return "run";
+        case before:
+            return "before";
+        case after:
+            return "after";
+        case stop:
+            return "stop";
+        case reset:
+            return "reset";
+        case clean_shm:
+            return "clean_shm";
+        case reboot:
+            return "reboot";
+    }
+    return "run";
+}
+
 }  // namespace cleanslate::agentless

@@ -27,17 +27,34 @@ struct SignalAction {
     char state = '?';                  // at the end of the wait, where it did not end
 };
 
-// One command of a `run` step or of the ad-hoc command.
+// Anything else that is done on a host: a command of a `run` step or the ad-hoc one, a supervisor that is
+// stopped, a GPU that is reset, a file of /dev/shm that is removed, a reboot.
 struct CommandAction {
+    enum class Kind { run, before, after, stop, reset, clean_shm, reboot };
+    Kind kind = Kind::run;
     int step = 0;
-    std::string command;
+    std::string command;   // "systemctl stop ollama.service", "nvidia-smi --gpu-reset -i 0000:17:00.0", ...
+    std::string about;     // printable: "supervisor of 812", "3 MiB of alice, 2 h old"; empty for run
     bool planned = false;  // a dry run: shown, never run
+    bool withheld =
+        false;  // would be done, and is not: `about` says why (no --allow-..., a peer GPU is held)
     bool ran_to_end = false;
     std::optional<int> exit_status;
     std::string exit_signal;
     bool ok = false;       // ended as expected
     std::string out, err;  // raw bytes, bounded
     std::optional<Milliseconds> took;
+};
+std::string_view to_string(CommandAction::Kind kind);  // "run", "before", ..., "clean_shm", as in the JSON
+
+// What one step of the playbook would choose at the time it was reached: for dry runs.
+struct PlannedStep {
+    int step = 0;
+    std::string name;                   // as reports call it
+    std::vector<ProcessKey> targets;    // of a signal step, or of a stop step's match
+    std::vector<Spared> spared;         // protected, not permitted, another's
+    std::vector<std::size_t> commands;  // places in HostOutcome::commands
+    std::vector<std::string> notes;     // printable: "withheld: GPU 3: ...", "not reached: ..."
 };
 
 struct HostOutcome {
@@ -49,8 +66,9 @@ struct HostOutcome {
     std::vector<Finding> findings;    // of the host, over and above last->findings
     std::vector<SignalAction> signals;
     std::vector<CommandAction> commands;
-    std::vector<Spared> spared;          // of the last choice of each step, without repeats
-    std::vector<Holder> spared_holders;  // who they are, same order
+    std::vector<Spared> spared;           // of the last choice of each step, without repeats
+    std::vector<Holder> spared_holders;   // who they are, same order
+    std::vector<PlannedStep> plan_steps;  // a dry run: one for each step of the playbook
     // a dry run: what a yes to it covers; absent: there is no plan for this host
     std::optional<Consent> plan;
     std::string boot_id;

@@ -27,6 +27,9 @@ struct SurveyRequest {
     // that what the host's nvidia-smi does not know is found out once. Absent: all of them, and the script
     // finds out.
     std::optional<std::vector<std::string>> optional_fields;
+    // Shell patterns of names right in /dev/shm (letters, digits, . _ - * ?; any other is left out): the
+    // regular files that fit one are shown, with who has them open or mapped. Empty: not asked.
+    std::vector<std::string> shm_names;
 };
 
 // Standard input for /bin/sh -s.
@@ -63,5 +66,88 @@ struct SignalReport {
 std::string signal_script(const SignalRequest& request, std::string_view nonce);
 // As read_survey: errors (kind "protocol") only where nothing of the script was printed.
 Result<SignalReport> read_signal(std::string_view out, std::string_view nonce);
+
+// The lock of a host: flock on /run/cleanslate (root's, mode 0700) or, without root, on
+// $XDG_RUNTIME_DIR/cleanslate, else /run/user/UID/cleanslate. A small process of the host's own holds it:
+// until release_script() ends it, until the process that this login hangs on (its sshd; for --local this
+// program) is gone, or until `keep` has passed. So it needs no second channel and outlives no lost connection
+// for long.
+struct LockRequest {
+    std::string who;            // "alice@laptop, cleanslate 4242 since 2026-11-30T02:00:00Z": told to others
+    Milliseconds wait{10'000};  // at most so long for another to let go
+    Milliseconds keep{3'600'000};  // the holder ends itself after that
+};
+
+struct LockReport {
+    enum class Result { taken, busy, unavailable } result = Result::unavailable;
+    std::string holder;  // busy: what the other one said of itself, raw bytes; empty: it said nothing
+    std::string reason;  // unavailable: "no flock", "no directory that only this login can write"
+    ProcessKey keeper;   // taken: the process that holds it
+    Milliseconds waited{0};
+};
+
+std::string lock_script(const LockRequest& request, std::string_view nonce);
+Result<LockReport> read_lock(std::string_view out, std::string_view nonce);
+// Ends the keeper (which gives the lock back) if it still is the same process.
+std::string release_script(ProcessKey keeper, std::string_view nonce);
+
+// Resets GPUs: daemons that run are stopped first and started again in any case, also where the connection is
+// lost in the middle.
+struct ResetRequest {
+    std::vector<std::string> bus_ids;  // as in GpuRow
+    std::vector<std::string> daemons;  // units
+    std::string boot_id;               // another one there: nothing is done
+    Milliseconds timeout{120'000};
+};
+
+struct ResetReport {
+    bool complete = false;
+    struct Unit {
+        std::string name;
+        bool was_active = false;
+        std::optional<int> stop_status,
+            start_status;  // of systemctl; absent: not called, or no answer in time
+    };
+    struct Gpu {
+        std::string bus_id;
+        std::optional<int> status;  // of nvidia-smi; absent: not tried, or it did not end in time
+        std::string text;           // what it printed, raw bytes, at most 2000
+    };
+    std::vector<Unit> units;
+    std::vector<Gpu> gpus;
+};
+
+std::string reset_script(const ResetRequest& request, std::string_view nonce);
+Result<ResetReport> read_reset(std::string_view out, std::string_view nonce);
+
+// Removes files right in /dev/shm: each only if it is still the same file (device, inode, size, last change),
+// regular, with one link, and nobody has it open or mapped right before. Names are compared as bytes.
+struct ShmRequest {
+    std::vector<ShmFile> files;
+    std::string boot_id;
+};
+
+struct ShmReport {
+    bool complete = false;
+    enum class Result { removed, gone, changed, in_use, not_permitted, unreadable };
+    struct File {
+        std::uint64_t device = 0, inode = 0;
+        Result result = Result::unreadable;
+    };
+    std::vector<File> files;
+};
+
+std::string shm_script(const ShmRequest& request, std::string_view nonce);
+Result<ShmReport> read_shm(std::string_view out, std::string_view nonce);
+
+// Starts a reboot (systemctl reboot, else shutdown -r now, else reboot) a moment after its own end record, if
+// the host still has this boot id.
+struct RebootReport {
+    bool complete = false;
+    bool started = false;
+    std::string text;  // why not, raw bytes
+};
+std::string reboot_script(std::string_view boot_id, std::string_view nonce);
+Result<RebootReport> read_reboot(std::string_view out, std::string_view nonce);
 
 }  // namespace cleanslate::agentless

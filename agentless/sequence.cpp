@@ -87,6 +87,10 @@ std::optional<Move> Sequence::begin_step(const playbooks::Step& step, TimePoint 
                           [&](const playbooks::SignalStep& s) { return begin_signal(s); },
                           [&](const playbooks::RunStep& s) { return begin_command(s); },
                           [&](const playbooks::VerifyStep& s) { return verify(s, now); },
+                          [&](const auto&) {
+                              ++step_;
+                              return std::optional<Move>();
+                          },
                       },
                       step.action);
 }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "agentless/evidence.hpp"
@@ -24,8 +25,10 @@ struct Target {
 // A process that matched and is left alone.
 struct Spared {
     ProcessKey key;
-    std::string code;  // "protected", "scheduled-job", "new-since-plan", "not-permitted", "not-confirmed"
-    std::string why;   // in words that name the rule; printable
+    // "protected", "scheduled-job", "other-gpu", "no-scheduler", "new-since-plan", "not-permitted",
+    // "not-confirmed"
+    std::string code;
+    std::string why;  // in words that name the rule; printable
 };
 
 struct Choice {
@@ -39,6 +42,8 @@ struct Consent {
     std::set<ProcessKey> listed;
     std::set<std::string> units;  // cgroup paths of the listed ones' units that a supervisor respawns in
     std::string boot_id;          // a host that has booted since: nothing is consented to
+    // Files of /dev/shm that were listed, by device and inode.
+    std::set<std::pair<std::uint64_t, std::uint64_t>> files = {};
 };
 
 struct ChoicePolicy {
@@ -46,6 +51,9 @@ struct ChoicePolicy {
     bool include_jobs = false;
     std::optional<std::string> own_job;  // the caller's own Slurm job ($SLURM_JOB_ID)
     const Consent* consent = nullptr;    // null: everything found
+    // The playbook's scheduled_hosts_only, on a host whose inventory does not say `unscheduled: true`:
+    // without a scheduler_of(evidence) every target is spared as "no-scheduler".
+    bool needs_scheduler = false;
 };
 
 // Chooses among the living processes of complete evidence; of incomplete evidence nothing is chosen. Zombies

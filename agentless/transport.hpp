@@ -28,13 +28,22 @@ struct Endpoint {
     std::uint16_t port = 22;
     std::string user;           // empty: the transport's default
     std::string identity_file;  // empty: the transport's default keys and agent
+    bool become = false;        // run everything as root through sudo: become.hpp
 };
 
 // What to run. `command` is handed to the login shell as it is, so it must mean the same in sh, csh and fish:
 // "/bin/sh -s" for the project's own scripts, which travel in `input` over stdin.
 struct Script {
+    // What has to be said before `input` is sent: sudo's dialogue.
+    struct Gate {
+        std::string
+            marker;  // a whole line on stdout; only then is `input` sent. The line is taken out of `out`
+        std::string prompt;  // on stderr; taken out of `err`
+        std::string answer;  // sent (with a newline) once, when the prompt was seen for the first time
+    };
     std::string command = "/bin/sh -s";
     std::string input;
+    std::optional<Gate> gate;
 };
 
 // Bounds of one run. Both always hold, whatever the host does.
@@ -51,6 +60,9 @@ struct RunOutput {
     std::string err;
     std::optional<int> exit_status;  // absent where the server sent none, and where a signal ended it
     std::string exit_signal;         // "KILL", "TERM", ...; empty where none
+    bool gate_passed = true;    // the marker came, or there was no gate; else nothing of `input` was sent
+    bool gate_asked = false;    // the prompt came
+    bool gate_refused = false;  // it came again (or there was no answer to give): standard input was closed
 };
 
 // A live session with one host. A session that an error or a deadline has cut is dead: drop it.

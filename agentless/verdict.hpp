@@ -85,6 +85,9 @@ struct Expectations {
     std::shared_ptr<const Baseline> baseline;  // --baseline
     bool require_holders = false;              // --require-holders
     bool raw_commands = false;                 // --raw-commands
+    // Indexes or uuids as in playbooks::Match::gpus: the host is judged by these GPUs alone, and the others
+    // are listed with the note `gpus-not-judged`. One that is not there makes the host unknown. Empty: all.
+    std::vector<std::string> only_gpus;
     bool parse_only = false;  // `parse`: rows are the only witness: nothing is known of holders
     ProtectionRules protection;
 };

@@ -50,6 +50,7 @@ void add_signal(Json& json, const SignalAction& action) {
 }
 
 void add_command(Json& json, const CommandAction& action, bool raw) {
+    json["kind"] = to_string(action.kind);
     json["step"] = action.step;
     json["command"] = shown_command(action.command, raw);
 }
@@ -183,11 +184,15 @@ Status AuditLog::intend(const HostOutcome& host, const std::vector<SignalAction>
     return records.empty() ? Status{} : write(records);
 }
 
-Status AuditLog::intend(const HostOutcome& host, const CommandAction& action) {
-    Json json = record("intend", sweep_, actor_);
-    add_host(json, host);
-    add_command(json, action, actor_.raw_commands);
-    return write(line_of(json));
+Status AuditLog::intend(const HostOutcome& host, const std::vector<CommandAction>& actions) {
+    std::string records;
+    for (const CommandAction& action : actions) {
+        Json json = record("intend", sweep_, actor_);
+        add_host(json, host);
+        add_command(json, action, actor_.raw_commands);
+        records += line_of(json);
+    }
+    return records.empty() ? Status{} : write(records);
 }
 
 void AuditLog::result(const HostOutcome& host, const std::vector<SignalAction>& actions) {
@@ -203,15 +208,19 @@ void AuditLog::result(const HostOutcome& host, const std::vector<SignalAction>& 
     if (!records.empty()) (void)write(records);
 }
 
-void AuditLog::result(const HostOutcome& host, const CommandAction& action) {
-    Json json = record("result", sweep_, actor_);
-    add_host(json, host);
-    add_command(json, action, actor_.raw_commands);
-    json["result"] = command_word(action);
-    json["exit_status"] = number_or_null(action.exit_status);
-    json["exit_signal"] = text_or_null(action.exit_signal);
-    json["seconds"] = seconds_or_null(action.took);
-    (void)write(line_of(json));
+void AuditLog::result(const HostOutcome& host, const std::vector<CommandAction>& actions) {
+    std::string records;
+    for (const CommandAction& action : actions) {
+        Json json = record("result", sweep_, actor_);
+        add_host(json, host);
+        add_command(json, action, actor_.raw_commands);
+        json["result"] = command_word(action);
+        json["exit_status"] = number_or_null(action.exit_status);
+        json["exit_signal"] = text_or_null(action.exit_signal);
+        json["seconds"] = seconds_or_null(action.took);
+        records += line_of(json);
+    }
+    if (!records.empty()) (void)write(records);
 }
 
 void AuditLog::end(std::string_view why, int exit_status) {
@@ -230,7 +239,7 @@ Status NoAudit::intend(const HostOutcome&, const std::vector<SignalAction>&) {
     return fail("audit", "this command sends no signal");
 }
 
-Status NoAudit::intend(const HostOutcome&, const CommandAction&) {
+Status NoAudit::intend(const HostOutcome&, const std::vector<CommandAction>&) {
     return fail("audit", "this command runs no command");
 }
 

@@ -37,10 +37,12 @@ class AuditLog : public agentless::Audit {
 
     Status intend(const agentless::HostOutcome& host,
                   const std::vector<agentless::SignalAction>& actions) override;
-    Status intend(const agentless::HostOutcome& host, const agentless::CommandAction& action) override;
+    Status intend(const agentless::HostOutcome& host,
+                  const std::vector<agentless::CommandAction>& actions) override;
     void result(const agentless::HostOutcome& host,
                 const std::vector<agentless::SignalAction>& actions) override;
-    void result(const agentless::HostOutcome& host, const agentless::CommandAction& action) override;
+    void result(const agentless::HostOutcome& host,
+                const std::vector<agentless::CommandAction>& actions) override;
 
     // The record `end`: why it ended ("done", "declined", "interrupted"), and with what status.
     void end(std::string_view why, int exit_status);
@@ -64,9 +66,9 @@ class AuditLog : public agentless::Audit {
 class NoAudit : public agentless::Audit {
   public:
     Status intend(const agentless::HostOutcome&, const std::vector<agentless::SignalAction>&) override;
-    Status intend(const agentless::HostOutcome&, const agentless::CommandAction&) override;
+    Status intend(const agentless::HostOutcome&, const std::vector<agentless::CommandAction>&) override;
     void result(const agentless::HostOutcome&, const std::vector<agentless::SignalAction>&) override {}
-    void result(const agentless::HostOutcome&, const agentless::CommandAction&) override {}
+    void result(const agentless::HostOutcome&, const std::vector<agentless::CommandAction>&) override {}
 };
 
 }  // namespace cleanslate::controller

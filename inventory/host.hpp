@@ -20,6 +20,8 @@ struct Host {
     std::optional<int> gpus;                   // expected count; 0 is a statement, absent is not
     std::optional<Mebibytes> max_used;
     std::optional<bool> unified_memory;  // true: GPUs that show no used memory are judged by processes alone
+    std::optional<bool> become;          // run as root through sudo
+    std::optional<bool> unscheduled;     // true: no scheduler gives out this host's GPUs, and that is right
     std::vector<std::string> protect;    // additive over all levels, without repeats
     std::vector<std::string> unprotect;
 };

@@ -10,15 +10,21 @@ namespace {
 constexpr int max_pid = 4'194'304;  // the kernel's PID_MAX_LIMIT
 
 Status read_key(const Reader& in, std::string_view key, const yaml::Node& value, Match& match) {
-    if (key == "cmdline") return keep(match.cmdline, in.pattern(value, key));
-    if (key == "name") return keep(match.name, in.pattern(value, key));
-    if (key == "exe") return keep(match.exe, in.pattern(value, key));
+    const auto pattern = [&](std::vector<std::string>& into) -> Status {
+        auto read = in.pattern(value, key);
+        if (!read) return std::unexpected(read.error());
+        into.push_back(std::move(*read));
+        return {};
+    };
+    if (key == "cmdline") return pattern(match.cmdline);
+    if (key == "name") return pattern(match.name);
+    if (key == "exe") return pattern(match.exe);
     if (key == "tree") return keep(match.tree, in.boolean(value, key));
     if (key == "pid") {
         auto pid = in.integer(value, key, 1, max_pid);
         if (!pid) return std::unexpected(pid.error());
         if (*pid == 1) return in.refuse(value, "pid 1 is never signalled", "name another process");
-        match.pid = static_cast<int>(*pid);
+        match.pid.push_back(static_cast<int>(*pid));
         return {};
     }
     auto holding = in.text(value, key);
@@ -44,7 +50,7 @@ Result<Match> read_match(const Reader& in, const yaml::Node& node) {
     Match match;
     for (const auto& [key, value] : node.entries)
         if (auto read = read_key(in, key.text, value, match); !read) return std::unexpected(read.error());
-    if (!match.holding_gpu && !match.needs_all_processes())
+    if (!match.picks())
         return in.refuse(node,
                          "`tree` alone picks no process: it adds the launchers of those that are picked",
                          std::string(right));

@@ -126,11 +126,39 @@ Result<Playbook> read_playbook(const yaml::Node& root, std::string_view file, co
 
 }  // namespace
 
+bool Match::needs_all_processes() const {
+    return !cmdline.empty() || !name.empty() || !exe.empty() || !pid.empty() || orphaned || descendants ||
+           !(holding_gpu || !gpus.empty());
+}
+
+bool Match::picks() const {
+    return holding_gpu || !gpus.empty() || !cmdline.empty() || !name.empty() || !exe.empty() ||
+           !pid.empty() || !cgroup.empty() || !user.empty() || orphaned || used_at_least ||
+           !slurm_job.empty() || !pod.empty() || !container.empty() || !unit.empty();
+}
+
+// A supervisor is stopped only where nothing in it must live, so a stop step wants to see all of it.
 bool Playbook::needs_all_processes() const {
     return std::any_of(steps.begin(), steps.end(), [](const Step& step) {
+        if (std::holds_alternative<StopStep>(step.action)) return true;
         const auto* signal = std::get_if<SignalStep>(&step.action);
         return signal != nullptr && signal->match.needs_all_processes();
     });
+}
+
+std::vector<std::string> Playbook::shm_names() const {
+    std::vector<std::string> names;
+    for (const auto& step : steps)
+        if (const auto* clean = std::get_if<CleanShmStep>(&step.action))
+            names.insert(names.end(), clean->names.begin(), clean->names.end());
+    return names;
+}
+
+std::vector<std::string> Playbook::judged_gpus() const {
+    for (const auto& step : steps)
+        if (const auto* verify = std::get_if<VerifyStep>(&step.action); verify && !verify->gpus.empty())
+            return verify->gpus;
+    return {};
 }
 
 Result<Playbook> parse_playbook(std::string_view yaml, std::string_view file, const Settings& settings) {

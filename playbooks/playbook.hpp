@@ -2,6 +2,7 @@
 // YAML -> Playbook: ordered steps that are executed on every host. docs/playbook-format.md is the user's
 // side.
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -14,17 +15,34 @@
 
 namespace cleanslate::playbooks {
 
-// Which processes a step means. All given keys must hold. A match without a key is refused by the reader, and
-// so is a pattern that would match everything: compile them with Pattern (playbooks/pattern.hpp).
+// Which processes a step means. All given keys must hold, and a list in a key means any of its entries; an
+// empty list is a key that was not given. A match without a key that picks is refused by the reader, and so
+// is a pattern that would match everything: compile them with Pattern (playbooks/pattern.hpp).
 struct Match {
     // POSIX extended regular expressions, searched in:
-    std::optional<std::string> cmdline;  // the arguments joined by blanks (pkill -f)
-    std::optional<std::string> name;     // comm (pkill)
-    std::optional<std::string> exe;      // the executable's path
-    std::optional<int> pid;
+    std::vector<std::string> cmdline;     // the arguments joined by blanks (pkill -f)
+    std::vector<std::string> name;        // comm (pkill)
+    std::vector<std::string> exe;         // the executable's path
+    std::vector<std::string> cgroup;      // the cgroup's path
+    std::vector<std::string> not_cgroup;  // none of these
+    std::vector<int> pid;
     bool holding_gpu = false;  // `holding: gpu`: holders and openers
+    // Indexes ("0") or uuids ("GPU-..."): holds one of these GPUs, and no other. Implies holding.
+    std::vector<std::string> gpus;
+    std::vector<std::string> user, not_user;  // names, or uids in digits
+    std::optional<std::uint32_t> uid_at_least;
+    std::optional<Milliseconds> older_than;  // whole seconds since it started
+    std::optional<Mebibytes> used_at_least;  // what the driver attributes to it, on all GPUs together
+    bool orphaned = false;                   // nobody's any more: docs/killing.md says how that looks
+    // "none", "any", or a name: the job's id; the pod's uid; the container's id (its beginning, 12 hex digits
+    // or more); the unit's name, which may end in *.
+    std::vector<std::string> slurm_job, pod, container, unit;
     bool tree = false;         // the targets' launchers too: see docs/playbook-format.md
-    bool needs_all_processes() const { return cmdline || name || exe || pid; }
+    bool descendants = false;  // the tree below the targets too, parents first
+    // A survey must show every process, and not only those at a GPU and what is above them.
+    bool needs_all_processes() const;
+    // A key that picks processes was given; `tree` and `descendants` only add to what is picked.
+    bool picks() const;
 };
 
 struct SignalStep {
@@ -36,18 +54,58 @@ struct SignalStep {
     Milliseconds wait{10'000};
 };
 
+// `stop:`: supervisors of the processes that `match` chooses are stopped by their own command.
+struct StopStep {
+    bool units = false;       // systemctl stop, of the system's and of users' units
+    bool containers = false;  // docker stop, podman stop, ...
+    bool slurm_jobs = false;  // scancel; someone else's jobs only with --include-jobs
+    bool mps = false;         // `quit` to the control daemon of MPS, where its server holds a GPU
+    Match match;
+    Milliseconds timeout{60'000};  // of each supervisor; 1 s to 1 h
+};
+
 struct RunStep {
+    enum class When {
+        in_order,  // a step like others: not run on a host that is clean by then
+        before,    // before the first step, on a host with something to do; a failure vetoes the host
+        after      // at the end, with the verdict, on every host that was surveyed, clean ones too
+    };
     std::string command;           // handed to /bin/sh on the host
     Milliseconds timeout{60'000};  // 1 s to 24 h
     int expect_status = 0;         // 0 to 255
+    When when = When::in_order;
 };
 
 struct VerifyStep {
     std::optional<Mebibytes> max_used;  // absent: the host's own limit
     Milliseconds within{10'000};        // keep looking until clean, at most so long; 0 s to 1 h
+    // The host is judged by these GPUs alone, from the first look on: indexes or uuids as in Match::gpus.
+    // The same in every verify step that names any.
+    std::vector<std::string> gpus;
 };
 
-using Action = std::variant<SignalStep, RunStep, VerifyStep>;
+// `reset:`: nvidia-smi --gpu-reset of GPUs that are sick, or whose memory nobody holds. Needs --allow-reset.
+struct ResetStep {
+    // Units that are stopped for it where they run, in this order, and started again in the opposite one.
+    std::vector<std::string> daemons;
+    Milliseconds within{10'000};  // memory that nobody holds is given so long to come back first; 0 s to 1 h
+    Milliseconds timeout{120'000};  // all of it on one host; 10 s to 1 h
+};
+
+// `reboot:`: of a host that is not clean by then. Needs --allow-reboot.
+struct RebootStep {
+    Milliseconds deadline{900'000};  // until the host answers with another boot id; 1 min to 2 h
+};
+
+// `clean_shm:`: files that dead jobs left in /dev/shm. Needs --allow-shm.
+struct CleanShmStep {
+    std::vector<std::string> names;  // shell patterns of whole file names: letters, digits, . _ - * ?
+    std::vector<std::string>
+        user;  // owners: names, or uids in digits; empty: any ordinary user (uid >= 1000)
+    Milliseconds older_than{3'600'000};  // since the last change; 1 min to 3650 d
+};
+
+using Action = std::variant<SignalStep, StopStep, RunStep, VerifyStep, ResetStep, RebootStep, CleanShmStep>;
 
 struct Step {
     std::string name;  // "TERM holders", from the file or made from the action
@@ -66,8 +124,16 @@ struct Playbook {
     std::string description;
     std::vector<Param> params;
     std::vector<std::string> protect;
+    std::optional<int> max_kills;  // on one host; more targets and nothing is signalled there; 1 to 100,000
+    // On a host where no scheduler can be recognised (and whose inventory does not say `unscheduled: true`)
+    // nothing is signalled: who runs there by hand looks like an orphan.
+    bool scheduled_hosts_only = false;
     std::vector<Step> steps;
     bool needs_all_processes() const;
+    // The patterns of all clean_shm steps: which files of /dev/shm a survey has to show.
+    std::vector<std::string> shm_names() const;
+    // What VerifyStep::gpus says; empty: all of the host's GPUs.
+    std::vector<std::string> judged_gpus() const;
 };
 
 using Settings = std::map<std::string, std::string>;  // --set NAME=VALUE

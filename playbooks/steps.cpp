@@ -179,13 +179,14 @@ Result<Step> read_step(const Reader& in, const yaml::Node& node) {
 
 std::string describe_match(const Match& match) {
     std::string out = match.holding_gpu ? "holders" : "processes";
-    const auto add = [&](std::string_view key, const std::optional<std::string>& pattern) {
-        if (pattern) out += fmt::format(" with {} '{}'", key, ellipsize(printable(*pattern), 40));
+    const auto add = [&](std::string_view key, const std::vector<std::string>& patterns) {
+        for (const auto& pattern : patterns)
+            out += fmt::format(" with {} '{}'", key, ellipsize(printable(pattern), 40));
     };
     add("cmdline", match.cmdline);
     add("name", match.name);
     add("exe", match.exe);
-    if (match.pid) out += fmt::format(" with pid {}", *match.pid);
+    for (const int pid : match.pid) out += fmt::format(" with pid {}", pid);
     return match.tree ? out + " and their launchers" : out;
 }
 

@@ -22,17 +22,18 @@ void require(bool holds) {
     if (!holds) std::abort();
 }
 
-void check(const std::optional<std::string>& pattern) {
-    if (!pattern) return;
-    const auto compiled = Pattern::compile(*pattern);
-    require(compiled && !compiled->found_in("") && !compiled->found_in("/"));
+void check(const std::vector<std::string>& patterns) {
+    for (const auto& pattern : patterns) {
+        const auto compiled = Pattern::compile(pattern);
+        require(compiled && !compiled->found_in("") && !compiled->found_in("/"));
+    }
 }
 
 void check(const SignalStep& step) {
     constexpr std::array<std::string_view, 7> names{"TERM", "KILL", "INT", "HUP", "QUIT", "USR1", "USR2"};
     require(std::find(names.begin(), names.end(), step.signal_name) != names.end());
-    require(step.match.holding_gpu || step.match.needs_all_processes());
-    require(!step.match.pid || *step.match.pid > 1);
+    require(step.match.picks());
+    for (const int pid : step.match.pid) require(pid > 1);
     require(step.wait >= 0s && step.wait <= 1h);
     check(step.match.cmdline);
     check(step.match.name);
@@ -44,6 +45,23 @@ void check(const RunStep& step) {
     require(step.command.find('\0') == std::string::npos);
     require(step.timeout >= 1s && step.timeout <= 24h);
     require(step.expect_status >= 0 && step.expect_status <= 255);
+}
+
+void check(const StopStep& step) {
+    require(step.units || step.containers || step.slurm_jobs || step.mps);
+    require(step.match.picks() && step.timeout >= 1s && step.timeout <= 1h);
+}
+
+void check(const ResetStep& step) {
+    require(step.within >= 0s && step.within <= 1h && step.timeout >= 10s && step.timeout <= 1h);
+}
+
+void check(const RebootStep& step) { require(step.deadline >= 1min && step.deadline <= 2h); }
+
+void check(const CleanShmStep& step) {
+    require(!step.names.empty() && step.older_than >= 1min);
+    for (const auto& name : step.names)
+        require(name.find('/') == std::string::npos && name.find_first_not_of("*?") != std::string::npos);
 }
 
 void check(const VerifyStep& step) { require(step.within >= 0s && step.within <= 1h); }

@@ -10,22 +10,22 @@ namespace cleanslate::agentless::testing {
 
 inline playbooks::Match cmdline(std::string pattern) {
     playbooks::Match match;
-    match.cmdline = std::move(pattern);
+    match.cmdline = {std::move(pattern)};
     return match;
 }
 inline playbooks::Match name(std::string pattern) {
     playbooks::Match match;
-    match.name = std::move(pattern);
+    match.name = {std::move(pattern)};
     return match;
 }
 inline playbooks::Match exe(std::string pattern) {
     playbooks::Match match;
-    match.exe = std::move(pattern);
+    match.exe = {std::move(pattern)};
     return match;
 }
 inline playbooks::Match pid(int number) {
     playbooks::Match match;
-    match.pid = number;
+    match.pid = {number};
     return match;
 }
 inline playbooks::Match holding_gpu() {
@@ -40,10 +40,10 @@ inline playbooks::Match tree() {
 }
 
 inline playbooks::Match operator&(playbooks::Match a, const playbooks::Match& b) {
-    if (b.cmdline) a.cmdline = b.cmdline;
-    if (b.name) a.name = b.name;
-    if (b.exe) a.exe = b.exe;
-    if (b.pid) a.pid = b.pid;
+    if (!b.cmdline.empty()) a.cmdline = b.cmdline;
+    if (!b.name.empty()) a.name = b.name;
+    if (!b.exe.empty()) a.exe = b.exe;
+    if (!b.pid.empty()) a.pid = b.pid;
     a.holding_gpu |= b.holding_gpu;
     a.tree |= b.tree;
     return a;

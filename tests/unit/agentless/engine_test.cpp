@@ -59,9 +59,9 @@ MemoryHost host_that(MemoryReply::End end) {
 
 struct NoAudit : Audit {
     Status intend(const HostOutcome&, const std::vector<SignalAction>&) override { return {}; }
-    Status intend(const HostOutcome&, const CommandAction&) override { return {}; }
+    Status intend(const HostOutcome&, const std::vector<CommandAction>&) override { return {}; }
     void result(const HostOutcome&, const std::vector<SignalAction>&) override {}
-    void result(const HostOutcome&, const CommandAction&) override {}
+    void result(const HostOutcome&, const std::vector<CommandAction>&) override {}
 };
 
 // How many hosts are begun and not ended, at most.

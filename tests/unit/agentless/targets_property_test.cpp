@@ -34,11 +34,11 @@ class RandomHost {
         match.holding_gpu = chance(2);
         if (!match.holding_gpu || chance(4)) {
             if (chance(2))
-                match.cmdline = any({"/[a-z]", "serve", "python", "sh", " "});
+                match.cmdline = {any({"/[a-z]", "serve", "python", "sh", " "})};
             else if (chance(2))
-                match.name = any({"s|h|o|i|e", "ssh", "bash", "python", "nvidia"});
+                match.name = {any({"s|h|o|i|e", "ssh", "bash", "python", "nvidia"})};
             else
-                match.exe = any({"/[a-z]", "/usr", "python|bash|sshd"});
+                match.exe = {any({"/[a-z]", "/usr", "python|bash|sshd"})};
         }
         return match;
     }

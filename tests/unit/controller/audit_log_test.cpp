@@ -100,8 +100,8 @@ TEST(AuditLog, HasCommandsToo) {
     const TemporaryFolder folder;
     auto log = AuditLog::open(folder.file("audit.jsonl"), operator_()).value();
     const HostOutcome host = asked_host("gpu01", 7, "secret output");
-    ASSERT_TRUE(log->intend(host, host.commands[0]));
-    log->result(host, host.commands[0]);
+    ASSERT_TRUE(log->intend(host, host.commands));
+    log->result(host, host.commands);
     const auto records = records_of(folder.file("audit.jsonl"));
     ASSERT_EQ(records.size(), 3u);
     EXPECT_EQ(records[1]["command"], "uname -r");
@@ -115,12 +115,12 @@ TEST(AuditLog, MasksTheSecretsOfCommands) {
     HostOutcome host = asked_host("gpu01", 0, "");
     host.commands[0].command = "serve --api-key geheim";
     auto masked = AuditLog::open(folder.file("masked"), operator_()).value();
-    ASSERT_TRUE(masked->intend(host, host.commands[0]));
+    ASSERT_TRUE(masked->intend(host, host.commands));
     EXPECT_THAT(contents_of(folder.file("masked")), Not(HasSubstr("geheim")));
     Actor frank = operator_();
     frank.raw_commands = true;
     auto raw = AuditLog::open(folder.file("raw"), frank).value();
-    ASSERT_TRUE(raw->intend(host, host.commands[0]));
+    ASSERT_TRUE(raw->intend(host, host.commands));
     EXPECT_THAT(contents_of(folder.file("raw")), HasSubstr("geheim"));
 }
 
@@ -250,7 +250,7 @@ TEST(AuditFile, IsUnderTheStateHome) {
 TEST(NoAudit, LetsNothingBeSent) {
     NoAudit audit;
     EXPECT_FALSE(audit.intend(dirty_host("a"), one_signal(SignalResult::sent)));
-    EXPECT_FALSE(audit.intend(dirty_host("a"), CommandAction{}));
+    EXPECT_FALSE(audit.intend(dirty_host("a"), std::vector<CommandAction>{}));
 }
 
 }  // namespace

@@ -46,10 +46,10 @@ std::string outline(const Step& step) {
     std::string out = signal.signal_name + " " + std::to_string(signal.wait.count()) + "ms";
     if (signal.match.holding_gpu) out += " gpu";
     if (signal.match.tree) out += " tree";
-    if (signal.match.cmdline) out += " cmdline=" + *signal.match.cmdline;
-    if (signal.match.name) out += " name=" + *signal.match.name;
-    if (signal.match.exe) out += " exe=" + *signal.match.exe;
-    if (signal.match.pid) out += " pid=" + std::to_string(*signal.match.pid);
+    for (const auto& text : signal.match.cmdline) out += " cmdline=" + text;
+    for (const auto& text : signal.match.name) out += " name=" + text;
+    for (const auto& text : signal.match.exe) out += " exe=" + text;
+    for (const int pid : signal.match.pid) out += " pid=" + std::to_string(pid);
     return out;
 }
 

@@ -31,16 +31,16 @@ TEST(Match, HoldersWithTheirLaunchers) { EXPECT_TRUE(match_of("{holding: gpu, tr
 TEST(Match, PatternsOfCommandLineNameAndExecutable) {
     const auto match = match_of(
         "\n      cmdline: sglang[.]launch_server\n      name: ^python3$\n      exe: '/python[0-9.]*$'");
-    EXPECT_EQ(match.cmdline, "sglang[.]launch_server");
-    EXPECT_EQ(match.name, "^python3$");
-    EXPECT_EQ(match.exe, "/python[0-9.]*$");
+    EXPECT_THAT(match.cmdline, testing::ElementsAre("sglang[.]launch_server"));
+    EXPECT_THAT(match.name, testing::ElementsAre("^python3$"));
+    EXPECT_THAT(match.exe, testing::ElementsAre("/python[0-9.]*$"));
     EXPECT_FALSE(match.holding_gpu);
     EXPECT_TRUE(match.needs_all_processes());
 }
 
 TEST(Match, APid) {
-    EXPECT_EQ(match_of("{pid: 4242}").pid, 4242);
-    EXPECT_EQ(match_of("{pid: 4194304}").pid, 4194304);
+    EXPECT_THAT(match_of("{pid: 4242}").pid, testing::ElementsAre(4242));
+    EXPECT_THAT(match_of("{pid: 4194304}").pid, testing::ElementsAre(4194304));
     EXPECT_THAT(refused(step_with("{pid: 1}")), StartsWith("p.yaml:3:18: pid 1 is never signalled"));
     EXPECT_THAT(refused(step_with("{pid: 0}")), HasSubstr("write a number from 1 to 4194304"));
     EXPECT_THAT(refused(step_with("{pid: -5}")), HasSubstr("`pid` is -5"));
@@ -119,7 +119,7 @@ TEST(Match, IsMergedFromAnAnchor) {
     ASSERT_EQ(playbook.steps.size(), 2U);
     const auto& second = std::get<SignalStep>(playbook.steps[1].action).match;
     EXPECT_TRUE(second.holding_gpu && second.tree);
-    EXPECT_EQ(second.exe, "python3");
+    EXPECT_THAT(second.exe, testing::ElementsAre("python3"));
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ std::string with_params(const std::string& params, const std::string& pattern = 
 }
 
 std::string pattern_of(const std::string& yaml, const Settings& settings = {}) {
-    return only_step<SignalStep>(accepted(yaml, settings)).match.cmdline.value_or("none");
+    return only_step<SignalStep>(accepted(yaml, settings)).match.cmdline.at(0);
 }
 
 TEST(Params, ADefaultIsUsedWhereNothingIsSet) {
@@ -117,7 +117,7 @@ TEST(Params, AValueIsJudgedWhereItIsUsed) {
         "'${count}', tree: \"${deep}\"}\n    wait: ${grace}\n";
     const auto step = only_step<SignalStep>(accepted(yaml, {{"grace", "3s"}, {"count", "77"}}));
     EXPECT_EQ(step.wait, Milliseconds(3000));
-    EXPECT_EQ(step.match.pid, 77);
+    EXPECT_THAT(step.match.pid, testing::ElementsAre(77));
     EXPECT_TRUE(step.match.tree);
     EXPECT_THAT(refused(yaml, {{"grace", "3"}}), StartsWith("p.yaml:5:11: `wait`: \"3\" is not a duration"));
     EXPECT_THAT(refused(yaml, {{"count", "1"}}), HasSubstr("pid 1 is never signalled"));
