@@ -44,6 +44,7 @@ struct CommandAction {
     bool ok = false;       // ended as expected
     std::string out, err;  // raw bytes, bounded
     std::optional<Milliseconds> took;
+    std::optional<std::uint64_t> bytes;  // clean_shm: the file's size
 };
 std::string_view to_string(CommandAction::Kind kind);  // "run", "before", ..., "clean_shm", as in the JSON
 
