@@ -28,6 +28,7 @@ Json record(std::string_view event, const std::string& sweep, const Actor& actor
             {"event", event},
             {"sweep", sweep},
             {"by", printable(actor.user)},
+            {"from", text_or_null(actor.from)},
             {"by_pid", actor.pid}};
 }
 
@@ -53,6 +54,7 @@ void add_command(Json& json, const CommandAction& action, bool raw) {
     json["kind"] = to_string(action.kind);
     json["step"] = action.step;
     json["command"] = shown_command(action.command, raw);
+    json["about"] = text_or_null(action.about);
 }
 
 std::string line_of(const Json& json) { return dump(json) + '\n'; }
@@ -76,6 +78,11 @@ std::string login_user() {
     const auto text = read_file("/proc/self/loginuid", 64);
     const auto uid = text ? parse_number(trim(*text)) : std::nullopt;
     return uid && *uid < 0xFFFF'FFFFu ? name_of_user(static_cast<std::uint32_t>(*uid)) : std::string{};
+}
+
+std::string name_of_machine() {
+    char name[256] = {};
+    return ::gethostname(name, sizeof name - 1) == 0 ? name : "";
 }
 
 // The checks that a file can only pass if nobody else decides what becomes of it.
@@ -105,6 +112,7 @@ Actor actor_of_process(const std::vector<std::string>& arguments, bool raw_comma
     actor.user = name_of_user(actor.uid);
     actor.login = login_user();
     actor.pid = ::getpid();
+    actor.from = name_of_machine();
     actor.raw_commands = raw_commands;
     std::vector<std::string> words{"cleanslate"};
     words.insert(words.end(), arguments.begin(), arguments.end());
@@ -115,6 +123,12 @@ Actor actor_of_process(const std::vector<std::string>& arguments, bool raw_comma
     for (const std::string& word : words)
         actor.command_line += (actor.command_line.empty() ? "" : " ") + word;
     return actor;
+}
+
+std::string who_text(const Actor& actor) {
+    std::string who = printable(actor.login.empty() ? actor.user : actor.login);
+    if (!actor.from.empty()) who += "@" + printable(actor.from);
+    return who + ", cleanslate " + std::to_string(actor.pid);
 }
 
 std::string default_audit_file(const Environment& environment) {

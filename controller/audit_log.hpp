@@ -19,11 +19,16 @@ struct Actor {
     std::string user;
     std::uint32_t uid = 0;
     std::string login;  // who logged in before any sudo, as the kernel keeps it; empty: not known
+    std::string from;   // the name of the machine that this runs on
     int pid = 0;
     std::string command_line;  // secrets masked unless raw commands were asked for
     bool raw_commands = false;
 };
 Actor actor_of_process(const std::vector<std::string>& arguments, bool raw_commands);
+
+// "alice@laptop, cleanslate 4242": who it is, in the words that others are told. Who logged in comes before
+// what sudo made of them.
+std::string who_text(const Actor& actor);
 
 // The default file; empty where neither $XDG_STATE_HOME (absolute) nor $HOME says where.
 std::string default_audit_file(const Environment& environment);

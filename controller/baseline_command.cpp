@@ -10,6 +10,7 @@
 #include "base/text.hpp"
 #include "controller/audit_log.hpp"
 #include "controller/baseline_report.hpp"
+#include "controller/become.hpp"
 #include "controller/commands.hpp"
 #include "controller/exit_status.hpp"
 #include "controller/files.hpp"
@@ -47,13 +48,12 @@ Result<std::vector<HostTask>> tasks_of(const Options& options, std::vector<std::
     return tasks;
 }
 
-Result<SweepResult> look(const Context& context, std::vector<HostTask> tasks,
+Result<SweepResult> look(const Context& context, std::vector<HostTask> tasks, const Reach& reach,
                          const std::vector<std::string>& notes, StopSignals& signals) {
     const auto job = job_for(context.options, context.environment);
     if (!job) return std::unexpected(job.error());
     Progress progress({2, context.terminal.err, context.terminal.err_columns, context.options.verbosity});
     NoAudit no_audit;
-    const Reach reach = reach_for(context.options, context.environment);
     const Sweeper sweep = fleet_sweeper(reach, progress, no_audit, signals);
     for (const std::string& note : notes) progress.say("note: " + note);
     auto result = sweep(std::move(tasks), *job, context.options.limits);
@@ -115,10 +115,15 @@ int baseline_command(const Context& context) {
     auto tasks = tasks_of(context.options, notes);
     if (!tasks) return refused(tasks.error(), exit_usage);
 
+    Reach reach = reach_for(context.options, context.environment);
+    const PasswordScope password(reach);
+    if (auto filled = fill_become_password(context.options, *tasks, reach); !filled)
+        return refused(filled.error(), exit_usage);
+
     StopSignals signals;
     const std::string started = rfc3339(std::time(nullptr));
     const auto began = std::chrono::steady_clock::now();
-    auto result = look(context, std::move(*tasks), notes, signals);
+    auto result = look(context, std::move(*tasks), reach, notes, signals);
     if (!result)
         return refused(result.error(), result.error().kind == "internal" ? exit_internal : exit_usage);
     Report report;

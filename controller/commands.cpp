@@ -49,6 +49,8 @@ int run_command_line(const Context& context) {
             return baseline_command(context);
         case Command::explain:
             return explain_command(context);
+        case Command::audit:
+            return audit_command(context);
     }
     return exit_internal;
 }

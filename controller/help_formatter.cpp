@@ -42,6 +42,7 @@ std::string HelpFormatter::make_usage(const CLI::App* app, std::string) const {
         {"parse", "[options] [FILE]"},
         {"baseline", "HOSTS -o FILE [options]"},
         {"explain", "[CODE...]"},
+        {"audit", "[options]"},
     };
     const auto tail = tails.find(app->get_name());
     return "Usage: cleanslate " + app->get_name() + " " + (tail == tails.end() ? "" : tail->second) + "\n";

@@ -43,6 +43,8 @@ std::string_view description_of(Command command) {
             return "Record each GPU's idle memory, on hosts known to be clean";
         case Command::explain:
             return "Say what a finding code means, what shows it and what to do";
+        case Command::audit:
+            return "Read the audit log back: who did what to which process, when and why";
     }
     return "";
 }
@@ -67,6 +69,7 @@ Examples:
   cleanslate clear -i fleet.yaml -l rack1 --dry-run
   cleanslate clear -H 'root@gpu[01-04]' --yes --clean-hosts clean.txt
   cleanslate clear -i fleet.yaml -l all -p by-name --set pattern=sglang
+  cleanslate clear -i fleet.yaml -l all -p ./mine.yaml --allow-reset
 
 Exit status: 0 all clean; 1 some dirty or sick; 3 some unknown or unreachable;
 see `cleanslate --help` for the others.)";
@@ -118,6 +121,16 @@ and where nothing could be recorded, FILE is left as it was.)";
   cleanslate explain driver-hung row-remap-pending
 
 Exit status: 0; 2 where there is no such code.)";
+        case Command::audit:
+            return R"(Every signal and command that was sent, by sweep, with what became of it.
+Nothing is written, and no host is contacted. Times are in UTC.
+
+Examples:
+  cleanslate audit --since 7d
+  cleanslate audit --host 'gpu[01-04]' --since 2026-11-29 --format json
+
+Exit status: 0; 2 usage; 5 where the log cannot be read, or the answer not
+written.)";
     }
     return "";
 }

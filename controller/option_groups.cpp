@@ -19,24 +19,6 @@ void add_max_failures(CLI::App& app, Options& options) {
              "no limit)");
 }
 
-void add_settings(CLI::App& app, Options& options) {
-    const auto read = [&options](const std::vector<std::string>& texts) {
-        for (const std::string& text : texts) {
-            const auto equals = text.find('=');
-            if (equals == 0 || equals == std::string::npos)
-                throw CLI::ValidationError("--set", "wants NAME=VALUE, not '" + printable(text) + "'");
-            const std::string name = text.substr(0, equals);
-            if (!options.settings.emplace(name, text.substr(equals + 1)).second)
-                throw CLI::ValidationError("--set", "gives '" + printable(name) + "' twice");
-        }
-    };
-    app.add_option_function<std::vector<std::string>>(
-           "--set", read,
-           "Give a parameter of the playbook its value; repeatable (default: the playbook's own)")
-        ->type_name("NAME=VALUE")
-        ->allow_extra_args(false);
-}
-
 }  // namespace
 
 void add_host_options(CLI::App& app, Options& options) {
@@ -100,25 +82,6 @@ void add_reach_options(CLI::App& app, Options& options) {
     add_duration(app, "--deadline", options.limits.deadline,
                  "The whole sweep; exit status 4 when it passes (default: none)");
     add_max_failures(app, options);
-    app.option_defaults()->group("Options");
-}
-
-void add_killing_options(CLI::App& app, Options& options) {
-    app.option_defaults()->group("Clearing");
-    add_text(app, "-p,--playbook", "PLAYBOOK", options.playbook,
-             "A built-in one (see `cleanslate playbooks`) or a file (default clear)");
-    add_settings(app, options);
-    app.add_flag("--dry-run", options.dry_run,
-                 "Show the plan, signal nothing, run nothing; ends like `check` (default: off)");
-    app.add_flag("--yes", options.yes,
-                 "Do not ask; covers whatever is found. Without a terminal --yes or --dry-run is required");
-    app.add_flag("--include-jobs", options.include_jobs,
-                 "Also what runs in Slurm jobs and Kubernetes pods (default: left alone, but for "
-                 "$SLURM_JOB_ID's own)");
-    add_duration(
-        app, "--settle", options.settle,
-        "Clean needs a second clean survey so long after the last signal (default 2s; 12s where a target ran "
-        "in a unit, container or pod)");
     app.option_defaults()->group("Options");
 }
 

@@ -19,8 +19,9 @@ extern char** environ;
 namespace cleanslate::controller {
 namespace {
 
-constexpr Command all_commands[] = {Command::check,     Command::clear, Command::run,      Command::hosts,
-                                    Command::playbooks, Command::parse, Command::baseline, Command::explain};
+constexpr Command all_commands[] = {Command::check, Command::clear,    Command::run,
+                                    Command::hosts, Command::audit,    Command::playbooks,
+                                    Command::parse, Command::baseline, Command::explain};
 
 std::unexpected<EarlyEnd> usage_error(const std::string& message, std::string_view command = {}) {
     const std::string space = command.empty() ? "" : " ";
@@ -29,50 +30,15 @@ std::unexpected<EarlyEnd> usage_error(const std::string& message, std::string_vi
                                         std::string(command) + " --help`.\n"});
 }
 
-void add_parse_options(CLI::App& app, Options& options) {
-    const auto expect = [&options](const std::string& text) {
-        if (text == "any") {
-            options.expect_any = true;
-            return;
-        }
-        const auto count = parse_number(text);
-        if (!count || *count > 1024)
-            throw CLI::ValidationError("--expect", "wants a number up to 1024, or any");
-        options.expect = static_cast<int>(*count);
-    };
-    app.add_option_function<std::string>(
-           "--expect", expect,
-           "How many GPUs there are; any: as many as are shown (default: unproven, "
-           "so the host is unknown)")
-        ->type_name("N|any");
-    const auto columns = [&options](const std::string& text) {
-        for (std::string_view name : split(text, ',')) options.columns.emplace_back(trim(name));
-    };
-    app.add_option_function<std::string>(
-           "--columns", columns,
-           "The query's fields, as they were asked for (default: the header's; else "
-           "two are index,memory.used and eight the core query)")
-        ->type_name("LIST");
-    const auto exit_status = [&options](const std::string& text) {
-        const auto status = parse_number(text);
-        if (!status || *status > 255)
-            throw CLI::ValidationError("--exit-status", "wants a number from 0 to 255");
-        options.exit_status = static_cast<int>(*status);
-    };
-    app.add_option_function<std::string>(
-           "--exit-status", exit_status,
-           "What nvidia-smi ended with, judged as check does (default: not observed, and not judged)")
-        ->type_name("N");
-    app.add_option("FILE", options.file, "What nvidia-smi printed, - for stdin (default -)");
-}
-
 void add_options_of(Command command, CLI::App& app, Options& options) {
     switch (command) {
         case Command::check:
         case Command::clear:
             add_host_options(app, options);
             if (command == Command::clear) add_killing_options(app, options);
+            if (command == Command::clear) add_bounding_options(app, options);
             add_reach_options(app, options);
+            add_becoming_options(app, options);
             add_judging_options(app, options);
             add_report_options(app, options);
             add_clean_hosts_option(app, options);
@@ -85,6 +51,7 @@ void add_options_of(Command command, CLI::App& app, Options& options) {
             app.add_flag("--raw-commands", options.raw_commands,
                          "Show and store the command with the secrets in it (default: masked)");
             add_reach_options(app, options);
+            add_becoming_options(app, options);
             add_report_options(app, options);
             add_audit_option(app, options);
             add_verbosity_option(app, options);
@@ -109,12 +76,17 @@ void add_options_of(Command command, CLI::App& app, Options& options) {
             add_host_options(app, options);
             add_recording_options(app, options);
             add_reach_options(app, options);
+            add_becoming_options(app, options);
             add_protection_options(app, options);
             add_color_option(app, options);
             add_verbosity_option(app, options);
             return;
         case Command::explain:
             app.add_option("CODE", options.codes, "Finding codes (default: list all of them)");
+            add_report_options(app, options);
+            return;
+        case Command::audit:
+            add_audit_reading_options(app, options);
             add_report_options(app, options);
             return;
     }
@@ -150,7 +122,8 @@ std::unique_ptr<CommandLine> build() {
 }
 
 bool has_hosts(Command command) {
-    return command != Command::playbooks && command != Command::parse && command != Command::explain;
+    return command != Command::playbooks && command != Command::parse && command != Command::explain &&
+           command != Command::audit;
 }
 
 // What one option alone cannot know.
@@ -224,6 +197,8 @@ std::string_view to_string(Command command) {
             return "baseline";
         case Command::explain:
             return "explain";
+        case Command::audit:
+            return "audit";
     }
     return "";
 }

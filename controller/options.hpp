@@ -14,7 +14,7 @@
 
 namespace cleanslate::controller {
 
-enum class Command { check, clear, run, hosts, playbooks, parse, baseline, explain };
+enum class Command { check, clear, run, hosts, playbooks, parse, baseline, explain, audit };
 std::string_view to_string(Command command);
 
 enum class Format { text, json };
@@ -34,6 +34,8 @@ struct Options {
     std::vector<std::string> known_hosts;
     agentless::HostKeyCheck host_key_check = agentless::HostKeyCheck::strict;
     Milliseconds connect_timeout{10'000};
+    bool become = false;           // over and above the hosts whose inventory says so
+    bool ask_become_pass = false;  // sudo's password, for hosts that become
     // Bounds of the sweep
     agentless::SweepLimits limits;
     // How they are judged
@@ -51,6 +53,11 @@ struct Options {
     bool yes = false;
     bool include_jobs = false;
     std::optional<Milliseconds> settle;
+    std::optional<int> max_kills;        // on one host; absent: the playbook's
+    std::optional<int> max_kills_total;  // on all hosts together
+    bool allow_reset = false, allow_reboot = false, allow_shm = false;
+    int serial = 1;  // hosts that reboot at a time
+    Milliseconds lock_wait{10'000};
     std::string remote_command;  // run
     // parse
     std::string file = "-";
@@ -63,6 +70,9 @@ struct Options {
     Mebibytes most_idle = agentless::most_idle;
     // explain
     std::vector<std::string> codes;  // none: list them all
+    // audit
+    std::vector<std::string> audit_hosts;  // names, globs and node sets; none: every host
+    std::optional<std::string> since;
     // What is told
     Format format = Format::text;
     ColorMode color = ColorMode::automatic;

@@ -1,10 +1,12 @@
 #include "controller/settings.hpp"
 
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <algorithm>
 
 #include "base/files.hpp"
+#include "base/text.hpp"
 #include "inventory/inventory.hpp"
 #include "playbooks/playbook.hpp"
 
@@ -92,6 +94,7 @@ agentless::Reach reach_for(const Options& options, const Environment& environmen
     }
     reach.host_key_check = options.host_key_check;
     reach.connect_timeout = options.connect_timeout;
+    reach.become = options.become;
     return reach;
 }
 
@@ -105,12 +108,42 @@ Result<agentless::Job> job_for(const Options& options, const Environment& enviro
     job.dry_run = options.dry_run;
     job.include_jobs = options.include_jobs;
     job.settle = options.settle;
+    job.allow_reset = options.allow_reset;
+    job.allow_reboot = options.allow_reboot;
+    job.allow_shm = options.allow_shm;
+    job.max_kills = options.max_kills;
+    job.max_kills_total = options.max_kills_total;
+    job.reboots_at_a_time = options.serial;
+    job.lock_wait = options.lock_wait;
     if (const std::string own = value_of(environment, "SLURM_JOB_ID"); !own.empty()) job.own_job = own;
     if (job.kind != Kind::clear) return job;
     auto playbook = playbooks::load_playbook(options.playbook, options.settings);
     if (!playbook) return std::unexpected(playbook.error());
     job.playbook = std::move(*playbook);
     return job;
+}
+
+std::vector<std::string> idle_flags(const Options& options, const playbooks::Playbook& playbook) {
+    std::vector<std::string> notes;
+    const auto say = [&](bool given, std::string_view flag, auto has, std::string_view step) {
+        if (given && std::ranges::none_of(playbook.steps, has))
+            notes.push_back(fmt::format("{} changes nothing: playbook {} has no `{}` step", flag,
+                                        printable(playbook.name), step));
+    };
+    const auto reset = [](const auto& step) {
+        return std::holds_alternative<playbooks::ResetStep>(step.action);
+    };
+    const auto reboot = [](const auto& step) {
+        return std::holds_alternative<playbooks::RebootStep>(step.action);
+    };
+    const auto shm = [](const auto& step) {
+        return std::holds_alternative<playbooks::CleanShmStep>(step.action);
+    };
+    say(options.allow_reset, "--allow-reset", reset, "reset");
+    say(options.allow_reboot, "--allow-reboot", reboot, "reboot");
+    say(options.serial != 1, "--serial", reboot, "reboot");
+    say(options.allow_shm, "--allow-shm", shm, "clean_shm");
+    return notes;
 }
 
 }  // namespace cleanslate::controller

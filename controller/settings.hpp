@@ -35,4 +35,7 @@ agentless::Reach reach_for(const Options& options, const Environment& environmen
 // Reads the playbook of `clear`.
 Result<agentless::Job> job_for(const Options& options, const Environment& environment);
 
+// Flags for a kind of step that the playbook does not have: worth a note.
+std::vector<std::string> idle_flags(const Options& options, const playbooks::Playbook& playbook);
+
 }  // namespace cleanslate::controller

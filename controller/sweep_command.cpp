@@ -7,6 +7,7 @@
 
 #include "base/text.hpp"
 #include "controller/audit_log.hpp"
+#include "controller/become.hpp"
 #include "controller/clear_flow.hpp"
 #include "controller/commands.hpp"
 #include "controller/exit_status.hpp"
@@ -57,8 +58,12 @@ Status prepare_order(const Context& context, Ready& ready) {
     for (const auto& host : selection->hosts)
         ready.order.tasks.push_back(task_for(host, options, protect, *baseline));
     ready.order.job = std::move(*job);
+    ready.order.job.who = who_text(actor_of_process(context.arguments, options.raw_commands));
     ready.order.limits = options.limits;
     ready.notes = std::move(selection->notes);
+    if (ready.order.job.playbook)
+        for (std::string& note : idle_flags(options, *ready.order.job.playbook))
+            ready.notes.push_back(std::move(note));
     return {};
 }
 
@@ -180,6 +185,12 @@ int sweep_command(const Context& context) {
         print_error(order.error());
         return exit_usage;
     }
+    Reach reach = reach_for(context.options, context.environment);
+    const PasswordScope password(reach);
+    if (auto filled = fill_become_password(context.options, ready.order.tasks, reach); !filled) {
+        print_error(filled.error());
+        return exit_usage;
+    }
     if (auto files = prepare_files(context, ready); !files) {
         print_error(files.error());
         return exit_internal;
@@ -187,7 +198,6 @@ int sweep_command(const Context& context) {
     StopSignals signals;
     Progress progress({2, context.terminal.err, context.terminal.err_columns, context.options.verbosity});
     NoAudit no_audit;
-    const Reach reach = reach_for(context.options, context.environment);
     const Sweeper sweep =
         fleet_sweeper(reach, progress, ready.audit ? static_cast<Audit&>(*ready.audit) : no_audit, signals);
     for (const std::string& note : ready.notes) progress.say("note: " + note);

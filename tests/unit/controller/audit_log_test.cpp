@@ -24,6 +24,7 @@ Actor operator_() {
     Actor actor;
     actor.user = "ops";
     actor.uid = 1000;
+    actor.from = "laptop";
     actor.pid = 4711;
     actor.command_line = "cleanslate clear -H gpu01 --yes";
     return actor;
@@ -55,6 +56,7 @@ TEST(AuditLog, BeginsWithWhoDoesWhat) {
     ASSERT_EQ(records.size(), 1u);
     EXPECT_EQ(records[0]["event"], "begin");
     EXPECT_EQ(records[0]["by"], "ops");
+    EXPECT_EQ(records[0]["from"], "laptop");
     EXPECT_EQ(records[0]["by_uid"], 1000);
     EXPECT_EQ(records[0]["by_pid"], 4711);
     EXPECT_EQ(records[0]["command_line"], "cleanslate clear -H gpu01 --yes");
@@ -71,6 +73,7 @@ TEST(AuditLog, HasEachIntendedSignalOnTheDiskBeforeItIsSent) {
     EXPECT_EQ(intent["event"], "intend");
     EXPECT_EQ(intent["sweep"], records[0]["sweep"]);
     EXPECT_EQ(intent["by"], "ops");
+    EXPECT_EQ(intent["from"], "laptop");
     EXPECT_EQ(intent["host"], "gpu01");
     EXPECT_EQ(intent["boot_id"], "b00t");
     EXPECT_EQ(intent["step"], 1);
@@ -99,12 +102,16 @@ TEST(AuditLog, HasTheResultAfterIt) {
 TEST(AuditLog, HasCommandsToo) {
     const TemporaryFolder folder;
     auto log = AuditLog::open(folder.file("audit.jsonl"), operator_()).value();
-    const HostOutcome host = asked_host("gpu01", 7, "secret output");
+    HostOutcome host = asked_host("gpu01", 7, "secret output");
+    host.commands[0].kind = CommandAction::Kind::stop;
+    host.commands[0].about = "supervisor of 812";
     ASSERT_TRUE(log->intend(host, host.commands));
     log->result(host, host.commands);
     const auto records = records_of(folder.file("audit.jsonl"));
     ASSERT_EQ(records.size(), 3u);
     EXPECT_EQ(records[1]["command"], "uname -r");
+    EXPECT_EQ(records[1]["kind"], "stop");
+    EXPECT_EQ(records[1]["about"], "supervisor of 812");
     EXPECT_EQ(records[2]["result"], "failed");
     EXPECT_EQ(records[2]["exit_status"], 7);
     EXPECT_THAT(contents_of(folder.file("audit.jsonl")), Not(HasSubstr("secret output")));
@@ -251,6 +258,20 @@ TEST(NoAudit, LetsNothingBeSent) {
     NoAudit audit;
     EXPECT_FALSE(audit.intend(dirty_host("a"), one_signal(SignalResult::sent)));
     EXPECT_FALSE(audit.intend(dirty_host("a"), std::vector<CommandAction>{}));
+}
+
+TEST(Who, IsWhoLoggedInOnWhichMachineBeforeWhatSudoMadeOfThem) {
+    Actor actor = operator_();
+    EXPECT_EQ(who_text(actor), "ops@laptop, cleanslate 4711");
+    actor.user = "root";
+    actor.login = "alice";
+    EXPECT_EQ(who_text(actor), "alice@laptop, cleanslate 4711");
+    actor.login.clear();
+    actor.from.clear();
+    EXPECT_EQ(who_text(actor), "root, cleanslate 4711");
+    actor.from = "\x1b[2J";
+    EXPECT_EQ(who_text(actor), "root@\\x1B[2J, cleanslate 4711");
+    EXPECT_FALSE(actor_of_process({}, false).from.empty());
 }
 
 }  // namespace

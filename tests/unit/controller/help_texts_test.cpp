@@ -12,8 +12,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr const char* commands[] = {"check",     "clear", "run",      "hosts",
-                                    "playbooks", "parse", "baseline", "explain"};
+constexpr const char* commands[] = {"check", "clear",    "run",     "hosts", "playbooks",
+                                    "parse", "baseline", "explain", "audit"};
 
 TEST(Help, OfEachCommandHasItsUsageAndAnExample) {
     EXPECT_THAT(help_of({"--help"}), HasSubstr("Examples:\n  cleanslate "));
@@ -71,7 +71,8 @@ TEST(Help, SaysEachDefault) {
 
 TEST(Help, SaysTheDefaultsThatHold) {
     const std::string help = help_of({"clear", "--help"});
-    for (const char* text : {"default 64", "default 60s", "default 10s", "default clear", "else 100MiB",
+    for (const char* text : {"no limit", "default 1)", "default: withheld", "sudo -n",
+                             "default 64", "default 60s", "default 10s", "default clear", "else 100MiB",
                              "default 2s", "default strict", "default text", "default auto", "default 50MiB"})
         EXPECT_THAT(help, HasSubstr(text));
 }

@@ -20,6 +20,7 @@ TEST(CommandLine, NamesTheCommand) {
     EXPECT_EQ(read({"parse"}).command, Command::parse);
     EXPECT_EQ(read({"baseline", "--local", "-o", "x"}).command, Command::baseline);
     EXPECT_EQ(read({"explain"}).command, Command::explain);
+    EXPECT_EQ(read({"audit"}).command, Command::audit);
 }
 
 TEST(CommandLine, NamesTheNearestCommandOfAWrongOne) {
@@ -240,6 +241,67 @@ TEST(Explain, TakesAnyNumberOfCodes) {
     EXPECT_TRUE(read({"explain"}).codes.empty());
     EXPECT_THAT(read({"explain", "driver-hung", "held"}).codes, ElementsAre("driver-hung", "held"));
     EXPECT_EQ(read({"explain", "--format", "json"}).format, Format::json);
+}
+
+TEST(Clear, IsBoundedWhereItIsTold) {
+    const Options bounded = read({"clear", "--local", "--max-kills", "64", "--max-kills-total", "500",
+                                  "--serial", "4", "--lock-wait", "0s"});
+    EXPECT_EQ(bounded.max_kills, 64);
+    EXPECT_EQ(bounded.max_kills_total, 500);
+    EXPECT_EQ(bounded.serial, 4);
+    EXPECT_EQ(bounded.lock_wait, Milliseconds{0});
+    const Options plain = read({"clear", "--local"});
+    EXPECT_EQ(plain.max_kills, std::nullopt);
+    EXPECT_EQ(plain.max_kills_total, std::nullopt);
+    EXPECT_EQ(plain.serial, 1);
+    EXPECT_EQ(plain.lock_wait, Milliseconds{10'000});
+    for (const char* number : {"0", "-1", "many", "1000000000000"}) {
+        EXPECT_THAT(refusal({"clear", "--local", "--max-kills", number}), HasSubstr("--max-kills"));
+        EXPECT_THAT(refusal({"clear", "--local", "--max-kills-total", number}),
+                    HasSubstr("--max-kills-total"));
+        EXPECT_THAT(refusal({"clear", "--local", "--serial", number}), HasSubstr("--serial"));
+    }
+    EXPECT_THAT(refusal({"clear", "--local", "--lock-wait", "10"}), HasSubstr("--lock-wait"));
+}
+
+TEST(Clear, WantsAWordForEachKindOfStepThatCannotBeTakenBack) {
+    const Options none = read({"clear", "--local"});
+    EXPECT_FALSE(none.allow_reset || none.allow_reboot || none.allow_shm);
+    EXPECT_TRUE(read({"clear", "--local", "--allow-reset"}).allow_reset);
+    EXPECT_TRUE(read({"clear", "--local", "--allow-reboot"}).allow_reboot);
+    EXPECT_TRUE(read({"clear", "--local", "--allow-shm"}).allow_shm);
+    for (const char* flag :
+         {"--allow-reset", "--allow-reboot", "--allow-shm", "--serial=2", "--lock-wait=1s"}) {
+        EXPECT_THAT(refusal({"check", "--local", flag}), HasSubstr("--help"));
+        EXPECT_THAT(refusal({"run", "--local", flag, "--", "true"}), HasSubstr("--help"));
+    }
+}
+
+TEST(Become, IsForTheCommandsThatLogIn) {
+    for (const Words& words : {Words{"check", "--local"}, Words{"clear", "--local"},
+                               Words{"baseline", "--local", "-o", "x"}, Words{"run", "--local"}}) {
+        Words with = words;
+        with.insert(with.end(), {"--become", "--ask-become-pass"});
+        if (words[0] == "run") with.insert(with.end(), {"--", "true"});
+        EXPECT_TRUE(read(with).become);
+        EXPECT_TRUE(read(with).ask_become_pass);
+    }
+    EXPECT_FALSE(read({"check", "--local", "--ask-become-pass"}).become);
+    EXPECT_THAT(refusal({"hosts", "-i", "x", "--become"}), HasSubstr("--become"));
+    EXPECT_THAT(refusal({"parse", "--become"}), HasSubstr("--become"));
+    // A password in the command line would be seen by everybody.
+    EXPECT_THAT(refusal({"check", "--local", "--ask-become-pass=geheim"}), HasSubstr("--ask-become-pass"));
+}
+
+TEST(AuditCommand, TakesHostsATimeAndAFile) {
+    const Options options = read({"audit", "--host", "gpu[01-04],x*", "--host", "[a-b]", "--since", "7d",
+                                  "--audit", "log", "--format", "json"});
+    EXPECT_THAT(options.audit_hosts, ElementsAre("gpu[01-04],x*", "[a-b]"));
+    EXPECT_EQ(options.since, "7d");
+    EXPECT_EQ(options.audit, "log");
+    EXPECT_EQ(options.format, Format::json);
+    EXPECT_THAT(refusal({"audit", "--yes"}), HasSubstr("--yes"));
+    EXPECT_THAT(refusal({"audit", "gpu01"}), HasSubstr("gpu01"));
 }
 
 }  // namespace

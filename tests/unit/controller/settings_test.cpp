@@ -9,6 +9,7 @@ namespace cleanslate::controller::testing {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 inventory::Host host_of_inventory() {
     inventory::Host host;
@@ -133,6 +134,42 @@ TEST(JobFor, OfClearHasItsPlaybook) {
     EXPECT_TRUE(job->include_jobs);
     EXPECT_EQ(job->own_job, "4242");
     EXPECT_EQ(job->settle, Milliseconds{500});
+}
+
+TEST(JobFor, HasTheBoundsAndTheWordsForWhatCannotBeTakenBack) {
+    Options options;
+    options.command = Command::clear;
+    options.max_kills = 3;
+    options.max_kills_total = 30;
+    options.serial = 2;
+    options.lock_wait = Milliseconds{0};
+    options.allow_reset = options.allow_shm = true;
+    const auto job = job_for(options, {});
+    ASSERT_TRUE(job) << job.error().message;
+    EXPECT_EQ(job->max_kills, 3);
+    EXPECT_EQ(job->max_kills_total, 30);
+    EXPECT_EQ(job->reboots_at_a_time, 2);
+    EXPECT_EQ(job->lock_wait, Milliseconds{0});
+    EXPECT_TRUE(job->allow_reset);
+    EXPECT_TRUE(job->allow_shm);
+    EXPECT_FALSE(job->allow_reboot);
+}
+
+TEST(IdleFlags, AreThoseForStepsThatThePlaybookDoesNotHave) {
+    playbooks::Playbook playbook;
+    playbook.name = "mine";
+    playbook.steps.push_back({"reset", playbooks::ResetStep{}, 1});
+    Options options;
+    EXPECT_THAT(idle_flags(options, playbook), IsEmpty());
+    options.allow_reset = options.allow_reboot = options.allow_shm = true;
+    options.serial = 2;
+    EXPECT_THAT(idle_flags(options, playbook),
+                ElementsAre("--allow-reboot changes nothing: playbook mine has no `reboot` step",
+                            "--serial changes nothing: playbook mine has no `reboot` step",
+                            "--allow-shm changes nothing: playbook mine has no `clean_shm` step"));
+    playbook.steps.push_back({"reboot", playbooks::RebootStep{}, 2});
+    playbook.steps.push_back({"clean_shm", playbooks::CleanShmStep{}, 3});
+    EXPECT_THAT(idle_flags(options, playbook), IsEmpty());
 }
 
 TEST(JobFor, RefusesAPlaybookThatIsNotThere) {
