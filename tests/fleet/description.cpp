@@ -1,5 +1,6 @@
 #include "tests/fleet/description.hpp"
 
+#include <algorithm>
 #include <cerrno>
 
 #include "tests/fleet/description_words.hpp"
@@ -7,7 +8,7 @@
 
 namespace cleanslate::simulated {
 
-// "500ms", "2s" -> milliseconds.
+// "500ms", "2s", "3h" -> milliseconds; a week at most.
 std::optional<long> duration_ms(std::string_view text) {
     long unit = 1;
     if (text.ends_with("ms")) {
@@ -15,11 +16,14 @@ std::optional<long> duration_ms(std::string_view text) {
     } else if (text.ends_with("s")) {
         text.remove_suffix(1);
         unit = 1000;
+    } else if (text.ends_with("h")) {
+        text.remove_suffix(1);
+        unit = 3'600'000;
     } else {
         return std::nullopt;
     }
     const auto count = to_number(text);
-    if (!count || *count > 86'400'000) return std::nullopt;
+    if (!count || *count > 604'800'000 / unit) return std::nullopt;
     return *count * unit;
 }
 
@@ -107,7 +111,7 @@ class Reader {
         if (key == "minors") return take_minors(host_, value);
         if (key == "gpu") return take_gpu(host_, value);
         if (key == "pci-extra") return take_pci_extra(host_, value);
-        if (key != "inventory") return "unknown key " + key;
+        if (key != "inventory") return take_site_key(host_, key, value);
         const auto words = split(value, ' ');
         if (words.size() != 2) return "'inventory KEY VALUE' is wanted";
         host_.inventory[words[0]] = words[1];
@@ -137,21 +141,29 @@ const ProcessSpec* Host::find(std::string_view process) const {
     return nullptr;
 }
 
+long Host::clock_ahead_s() const {
+    long ahead = 0;
+    for (const auto& file : shm) ahead = std::max(ahead, file.age_s);
+    return ahead;
+}
+
 bool Host::needs_wedge() const {
     for (const auto& process : processes)
-        if (process.wedged || !process.unreadable.empty()) return true;
+        if (process.wedged || !process.unreadable.empty() || process.teardown_ms > 0) return true;
     return driver == "wedged";
 }
 
 bool Host::needs_freezer() const {
     for (const auto& process : processes)
-        if (process.freezes_readers) return true;
+        if (process.freezes_readers || process.frozen) return true;
     return driver == "frozen";
 }
 
 Result<Host> parse_host(std::string_view text, const std::string& file, const std::string& name) {
     return Reader(file, name).read(text);
 }
+
+std::string reset_file() { return std::string(host_folder) + "/reset"; }
 
 Host this_host() {
     const std::string file = std::string(host_folder) + "/host";
@@ -160,6 +172,11 @@ Host this_host() {
     need(text.has_value(), "this is no simulated host: " + file);
     auto host = parse_host(*text, file, "unnamed");
     if (!host) die(host.error().message);
+    // What was reset since, or came up again with the machine.
+    for (const auto& line : split(read_file(reset_file()).value_or(""), '\n'))
+        for (auto& gpu : host->gpus)
+            if (line == std::to_string(gpu.index)) gpu.state = "ok", gpu.idle_mib = 0;
+    errno = 0;
     return *host;
 }
 

@@ -30,6 +30,7 @@ struct Gpu {
     std::string bus_id;        // as nvidia-smi prints it: 00000000:18:00.0
     std::string state = "ok";  // ok, requires-reset, lost, unknown-error, inforom, remap-pending
     long idle_mib = 0;         // used without any process, counted as nobody's
+    std::string reset = "ok";  // what --gpu-reset says: ok, in-use, unsupported, primary, hangs, fails
     std::map<std::string, std::string> fields;  // cells that are not as usual, by the field's name
     std::vector<MigInstance> instances;         // not empty: MIG mode is on
     // Who knows it: /sys/bus/pci, /proc/driver/nvidia/gpus, the rows of a query, -L.
@@ -46,6 +47,23 @@ struct PciDevice {
     std::string device_class;  // 0x030200
     std::string driver;        // empty: none
     bool is_function = false;  // a virtual function: it has a physfn link
+};
+
+// A file below /dev/shm.
+struct ShmSpec {
+    std::string name;
+    long bytes = 0;
+    std::string owner;
+    long age_s = 0;
+    std::string process;  // who has it open or mapped; empty: nobody
+    bool mapped = false;  // mapped and closed again
+};
+
+// A session of logind's: /run/systemd/sessions/ID.
+struct SessionSpec {
+    std::string id;
+    std::string user;
+    bool alive = true;  // else closing: who logged in has left
 };
 
 enum class Devices { none, control, monitor, cuda };
@@ -71,6 +89,18 @@ struct ProcessSpec {
     bool wedged = false;           // once set up it is in state D for ever, whatever the signal
     std::string unreadable;        // "maps" or "cmdline": who reads that file of it never comes back,
     bool freezes_readers = false;  // and not even SIGKILL ends the reader
+    bool ignores_hangup = false;   // as under nohup
+    bool has_tty = false;          // a terminal of its own
+    bool mps = false;              // ends when MPS is quit
+    bool only_mapped = false;      // closes its device files again and keeps the mappings
+    std::string passes_to;         // process that gets its device files over a socket
+    long teardown_ms = 0;          // from its end on it is in state D for so long while its memory shrinks
+    bool frozen = false;           // in a frozen cgroup: in state D, and SIGKILL does nothing
+    long refill = 0;               // so many copies without a parent, each replaced when it ends
+    bool forks_on_term = false;    // SIGTERM: a copy of it in a session of its own goes on, and it ends
+    std::string moves_on_term;     // SIGTERM: goes to that cgroup and a session of its own, and lives on
+    std::string moves;             // goes to that cgroup and a session of its own once it is set up
+    long padding = 0;              // bytes of arguments beyond argv
     std::string ends;              // "killed" or "exit": right after its children were started; empty: stays
     std::string expect;            // after a clear: ended, same, returns; empty: nothing is expected
     // Runs simworker, which can do all of the above and says when it is set up.
@@ -96,19 +126,33 @@ struct Host {
     std::string shell = "/bin/bash";  // root's; a relative path names a file next to the description
     std::string bashrc;               // root's .bashrc: a file next to the description
     bool container = false;           // without kthreadd, as in a container's own /proc
-    bool unreachable = false;         // has an address, and nothing listens there
+    bool nvswitch = true;             // on PCI, where there are GPUs
+    bool systemd = true;              // /run/systemd is there
+    std::vector<SessionSpec> sessions;
+    std::vector<ShmSpec> shm;
+    std::map<std::string, std::string>
+        managed;                // unit, container or job -> stop-fails, stop-hangs, start-fails
+    long reboot_ms = 300;       // sshd is away for so long
+    std::string reboot = "ok";  // or never, same (comes back with the same boot id), fails
+    bool unreachable = false;   // has an address, and nothing listens there
     std::vector<Gpu> gpus;
     std::vector<ProcessSpec> processes;
     std::string text;    // the description itself
     std::string folder;  // where relative paths begin
 
     const ProcessSpec* find(std::string_view process) const;
+    // Its clock is so many seconds ahead of the machine's: the files below /dev/shm are as old as they
+    // should.
+    long clock_ahead_s() const;
     bool needs_wedge() const;
     bool needs_freezer() const;
 };
 
 // Reads a description. `file` is for messages ("file:line: ..."), kind "simhost".
 Result<Host> parse_host(std::string_view text, const std::string& file, const std::string& name);
+
+// Indexes of GPUs that were reset since the description was written, one a line.
+std::string reset_file();
 
 // The host that this program runs on, from host_folder; dies where there is none.
 Host this_host();

@@ -83,6 +83,12 @@ std::string take_gpu_key(const Host& host, Gpu& gpu, const std::string& key, con
         gpu.fields[std::string(field->name)] = trim(std::string_view(value).substr(blank));
         return {};
     }
+    if (key == "reset") {
+        gpu.reset = value;
+        return one_of(value, {"ok", "in-use", "unsupported", "primary", "hangs", "fails"})
+                   ? ""
+                   : "ok, in-use, unsupported, primary, hangs or fails is wanted";
+    }
     if (key != "state") return "unknown key " + key + " of a GPU";
     gpu.state = value;
     return one_of(value, {"ok", "requires-reset", "lost", "unknown-error", "inforom", "remap-pending"})

@@ -47,6 +47,45 @@ std::string take_instance(const Host& host, ProcessSpec& process, const std::str
     return {};
 }
 
+std::string take_words(ProcessSpec& process, const std::string& value) {
+    process.argv.clear();
+    for (const auto& word : split(value, ' ')) process.argv.push_back(unescape(word));
+    return {};
+}
+
+std::string take_term(ProcessSpec& process, const std::string& value) {
+    const auto words = split(value, ' ');
+    if (words.size() == 2 && words[0] == "move") return process.moves_on_term = words[1], "";
+    process.ignores_term = value == "ignore";
+    process.forks_on_term = value == "fork";
+    if (process.ignores_term || process.forks_on_term) return {};
+    return set(process.term_ms, duration_ms(value), "'ignore', 'fork', 'move CGROUP' or a duration");
+}
+
+std::string take_refill(ProcessSpec& process, const std::string& value) {
+    const auto count = to_number(value);
+    if (!count || *count < 1 || *count > 40) return "1 to 40 is wanted";
+    process.refill = *count;
+    return {};
+}
+
+// What keeps a process from ending, or from being found.
+std::string take_misdeed(const Host& host, ProcessSpec& process, const std::string& key,
+                         const std::string& value) {
+    if (key == "nohup") return set(process.ignores_hangup, yes_no(value), "yes or no");
+    if (key == "tty") return set(process.has_tty, yes_no(value), "yes or no");
+    if (key == "mps") return set(process.mps, yes_no(value), "yes or no");
+    if (key == "frozen") return set(process.frozen, yes_no(value), "yes or no");
+    if (key == "teardown") return set(process.teardown_ms, duration_ms(value), "a duration such as 3s");
+    if (key == "refill") return take_refill(process, value);
+    if (key == "moves") return process.moves = value, value[0] == '/' ? "" : "a cgroup path begins with /";
+    if (key == "padding") return set(process.padding, to_number(value), "a number of bytes");
+    if (key == "only") return process.only_mapped = true, value == "mapped" ? "" : "'mapped' is wanted";
+    if (key != "passes-to") return "unknown key " + key;
+    process.passes_to = value;
+    return host.find(value) != nullptr ? "" : "no process " + value + " before this one";
+}
+
 std::string take_word(std::string& field, const std::string& value,
                       std::initializer_list<std::string_view> words, const std::string& want) {
     field = value;
@@ -58,8 +97,8 @@ std::string take_word(std::string& field, const std::string& value,
 std::string take_process_key(const Host& host, ProcessSpec& process, const std::string& key,
                              const std::string& value) {
     if (key == "exe") return process.exe = value, "";
-    if (key == "argv") return process.argv = split(value, ' '), "";
-    if (key == "rename") return process.rename = value, "";
+    if (key == "argv") return take_words(process, value);
+    if (key == "rename") return process.rename = unescape(value), "";
     if (key == "user")
         return process.user = value, find_user(value) != nullptr ? "" : "no such user " + value;
     if (key == "cgroup") return process.cgroup = value, value[0] == '/' ? "" : "a cgroup path begins with /";
@@ -85,9 +124,8 @@ std::string take_process_key(const Host& host, ProcessSpec& process, const std::
     if (key == "ends") return take_word(process.ends, value, {"killed", "exit"}, "killed or exit");
     if (key == "expect")
         return take_word(process.expect, value, {"ended", "same", "returns"}, "ended, same or returns");
-    if (key != "term") return "unknown key " + key;
-    process.ignores_term = value == "ignore";
-    return process.ignores_term ? "" : set(process.term_ms, duration_ms(value), "'ignore' or a duration");
+    if (key == "term") return take_term(process, value);
+    return take_misdeed(host, process, key, value);
 }
 
 std::string finish_process(ProcessSpec& process) {
@@ -98,7 +136,10 @@ std::string finish_process(ProcessSpec& process) {
         process.cgroup =
             "/user.slice/user-" + std::to_string(find_user(process.user)->uid) + ".slice/session-1.scope";
     const bool does_something = process.devices != Devices::none || !process.rename.empty() ||
-                                !process.ends.empty() || process.wedged || !process.unreadable.empty();
+                                !process.ends.empty() || process.wedged || !process.unreadable.empty() ||
+                                process.teardown_ms > 0 || process.frozen || process.refill > 0 ||
+                                process.forks_on_term || !process.moves_on_term.empty() ||
+                                !process.moves.empty() || !process.passes_to.empty();
     if (!process.plays_a_part() && !process.exe.empty() && does_something)
         return "process " + process.name +
                " plays a part, so its exe lies below /opt, /usr/local/bin or /home";

@@ -28,6 +28,12 @@ std::string take_process_key(const Host& host, ProcessSpec& process, const std::
 // What a process lacks as a whole; fills in defaults.
 std::string finish_process(ProcessSpec& process);
 
+// Keys of a host around its GPUs: sessions, /dev/shm, supervisors, reboots. "unknown key ..." where it is
+// none.
+std::string take_site_key(Host& host, const std::string& key, const std::string& value);
+// `\n`, `\t`, `\e`, `\s` (a blank), `\xNN` -> that byte.
+std::string unescape(const std::string& text);
+
 // `gpus N`, `minors ...`, `gpu INDEX ...`, `pci-extra ...`, `smi-lacks ...`.
 std::string take_gpus(Host& host, const std::string& value);
 std::string take_minors(Host& host, const std::string& value);

@@ -11,6 +11,7 @@
 #include <map>
 
 #include "tests/fleet/system.hpp"
+#include "tests/fleet/wedge.hpp"
 
 namespace cleanslate::simulated {
 
@@ -89,12 +90,30 @@ std::vector<Allocation> held_allocations(const Host& host, const std::string& lo
     return held;
 }
 
+namespace {
+
+// The memory of who is being torn down goes in ten steps.
+void shrink(std::vector<Allocation>& charged) {
+    for (const auto& line : split(read_file(teardown_file()).value_or(""), '\n')) {
+        long long begin = 0;
+        long long end = 0;
+        int pid = 0;
+        if (std::sscanf(line.c_str(), "%d %lld %lld", &pid, &begin, &end) != 3) continue;
+        const long long left = std::clamp((end - now_ns()) * 10 / (end - begin) + 1, 1LL, 10LL);
+        for (auto& a : charged)
+            if (a.pid == pid && a.listed) a.mib = std::max(1L, static_cast<long>(a.mib * left / 10));
+    }
+}
+
+}  // namespace
+
 std::vector<Allocation> charged_allocations(const Host& host) {
     // In this order: what has left the locks since is in the ledger, which is only ever behind.
     auto charged = held_allocations(host, read_file("/proc/locks").value_or(""));
     const auto now = now_ns();
     for (const auto& noted : read_ledger())
         if ((noted.until == 0 || noted.until > now) && !among(charged, noted)) charged.push_back(noted);
+    shrink(charged);
     std::sort(charged.begin(), charged.end(), [](const Allocation& a, const Allocation& b) {
         return a.minor != b.minor ? a.minor < b.minor : a.pid < b.pid;
     });

@@ -119,7 +119,8 @@ void make_pci(const Host& host, const std::string& pci) {
                                   host.driver == "not-loaded" ? "" : "nvidia", false});
     make_pci_device(pci, {"0000:00:00.0", "0x8086", "0x060000", "", false});
     if (!host.gpus.empty()) {
-        make_pci_device(pci, {"0000:05:00.0", "0x10de", "0x068000", "nvidia-nvswitch", false});
+        if (host.nvswitch)
+            make_pci_device(pci, {"0000:05:00.0", "0x10de", "0x068000", "nvidia-nvswitch", false});
         make_pci_device(pci, {"0000:02:00.1", "0x10de", "0x040300", "snd_hda_intel", false});
         make_pci_device(pci, {"0000:29:00.0", "0x15b3", "0x020700", "mlx5_core", false});
     }

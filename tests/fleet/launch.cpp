@@ -9,7 +9,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 
 #include "tests/fleet/system.hpp"
@@ -49,11 +51,31 @@ void register_start(pid_t pid, const std::string& name) {
          "cannot write " + started_file());
 }
 
+// A terminal whose other end the process holds itself, so that nobody hangs up.
+void take_terminal() {
+    const int master = ::open("/dev/ptmx", O_RDWR | O_NOCTTY);
+    need(master >= 0 && ::grantpt(master) == 0 && ::unlockpt(master) == 0, "open /dev/ptmx");
+    const Fd terminal(::open(::ptsname(master), O_RDWR));
+    need(static_cast<bool>(terminal), "open a terminal");
+}
+
+// So that the process may go there itself, whoever it runs as.
+void open_cgroup(const std::string& path) {
+    for (const auto& root : cgroup_roots()) {
+        make_folder(root + path);
+        for (const auto& folder : {root, root + path})
+            need(::chmod((folder + "/cgroup.procs").c_str(), 0666) == 0, "chmod of " + folder);
+    }
+}
+
 [[noreturn]] void execute(const ProcessSpec& spec, const User& user) {
     std::vector<std::string> environment{
         "PATH=/usr/local/bin:/usr/bin:/bin", "SIMHOST_PROCESS=" + spec.name, std::string("USER=") + user.name,
         user.uid == 0 ? "HOME=/root" : std::string("HOME=/home/") + user.name};
-    const auto words = spec.argv.empty() ? std::vector<std::string>{spec.exe} : spec.argv;
+    auto words = spec.argv.empty() ? std::vector<std::string>{spec.exe} : spec.argv;
+    constexpr long longest = 100'000;  // the kernel takes 128 KiB for one
+    for (long left = spec.padding; left > 0; left -= longest)
+        words.emplace_back(static_cast<std::size_t>(std::min(left, longest)), 'x');
     std::vector<char*> argv;
     std::vector<char*> envp;
     for (const auto& word : words) argv.push_back(const_cast<char*>(word.c_str()));
@@ -82,8 +104,12 @@ std::vector<std::string> cgroup_roots() {
 }
 
 void enter_cgroup(const std::string& path) {
+    for (const auto& root : cgroup_roots()) make_folder(root + path);
+    join_cgroup(path);
+}
+
+void join_cgroup(const std::string& path) {
     for (const auto& root : cgroup_roots()) {
-        make_folder(root + path);
         const Fd procs(::open((root + path + "/cgroup.procs").c_str(), O_WRONLY | O_CLOEXEC));
         need(procs && ::write(procs.get(), "0", 1) == 1, "cannot enter cgroup " + root + path);
     }
@@ -115,6 +141,10 @@ pid_t launch(const ProcessSpec& spec) {
     if (!spec.cgroup.empty()) enter_cgroup(spec.cgroup);
     if (spec.own_session) ::setsid();
     if (!spec.inherits && !spec.exe.empty()) ::close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
+    if (spec.has_tty) take_terminal();
+    if (spec.ignores_hangup) ::signal(SIGHUP, SIG_IGN);
+    for (const auto& path : {spec.moves, spec.moves_on_term})
+        if (!path.empty()) open_cgroup(path);
     become(*user);
     if (spec.exe.empty()) {
         null_streams();

@@ -14,6 +14,9 @@ std::vector<std::string> cgroup_roots();
 // Moves the calling process into `path` of every hierarchy, creating it. Dies where it cannot.
 void enter_cgroup(const std::string& path);
 
+// The same into one that is there and open to everybody, for processes that go themselves.
+void join_cgroup(const std::string& path);
+
 // Starts `spec` in its cgroup, as its user, with /dev/null as its three streams and no other descriptor
 // unless it inherits; returns its pid once the new program runs. For a spec without exe the child returns 0
 // here and goes on as a copy of the caller.

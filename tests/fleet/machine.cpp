@@ -10,6 +10,7 @@
 
 #include "tests/fleet/cgroups.hpp"
 #include "tests/fleet/kernel_view.hpp"
+#include "tests/fleet/surroundings.hpp"
 #include "tests/fleet/system.hpp"
 
 namespace cleanslate::simulated {
@@ -42,6 +43,7 @@ void make_dev(const Host& host, const std::string& dev) {
           std::pair{"stderr", "/proc/self/fd/2"}})
         need(::symlink(target, (dev + "/" + name).c_str()) == 0, std::string("symlink /dev/") + name);
     make_gpu_files(host, dev);
+    make_shm(host, dev);
 }
 
 std::string shell_path(const Host& host) {
@@ -114,6 +116,7 @@ void make_programs(const Host& host, const std::string& stage, const std::string
         make_folder(folder_of(place));
         need(::link((stage + "/simworker").c_str(), place.c_str()) == 0, "link " + place);
     }
+    make_stand_ins(host, stage + "/local", programs);
     errno = 0;
 }
 
@@ -121,6 +124,10 @@ void make_run(const Host& host, const std::string& run, const Luggage& luggage) 
     make_folder(run + "/sshd");
     make_folder(run + "/lock", 01777);
     make_folder(run + "/simhost");
+    if (host.systemd) {
+        make_folder(run + "/systemd/system");
+        make_folder(run + "/systemd/sessions");
+    }
     write_file(run + "/simhost/host", "name " + host.name + "\n" + host.text);
     write_file(run + "/simhost/started", "", 0666);
     copy_file(luggage.host_key, run + "/simhost/host_key", 0600);
@@ -178,6 +185,7 @@ void furnish(const Host& host, const Luggage& luggage) {
     make_folder(stage + "/tmp", 01777);
     make_folder(stage + "/log");
     mount_own_proc(stage);
+    set_clock_ahead(host, stage + "/stat");
     mount_own_pci(stage);
     mount_own_cgroups(stage);
     for (const char* name : {"passwd", "group", "shadow", "hostname"})
@@ -192,6 +200,7 @@ void furnish(const Host& host, const Luggage& luggage) {
     need(static_cast<bool>(base), "open " + stage);
     const std::string opened = "/proc/self/fd/" + std::to_string(base.get());
     for (const auto& [from, to] : covers) bind(opened + "/" + from, to);
+    cover_machine_programs();
     need(::umount2(opened.c_str(), MNT_DETACH) == 0, "umount " + stage);
     need(::mount("devpts", "/dev/pts", "devpts", MS_NOSUID | MS_NOEXEC,
                  "newinstance,ptmxmode=0666,mode=620,gid=5") == 0,

@@ -12,6 +12,7 @@
 #include "tests/fleet/nvidia_smi_cells.hpp"
 #include "tests/fleet/nvidia_smi_failures.hpp"
 #include "tests/fleet/nvidia_smi_options.hpp"
+#include "tests/fleet/nvidia_smi_reset.hpp"
 #include "tests/fleet/system.hpp"
 
 namespace cleanslate::simulated {
@@ -172,7 +173,7 @@ int answer(const Host& host, const Options& options) {
     if (options.query == Query::help_apps) return help(host, app_fields(), "--query-compute-apps");
     driver_failures(host, options);
     if (options.query == Query::version) return version(host);
-    if (options.query == Query::reset) refuse(255, "This stand-in cannot reset a GPU.");
+    if (options.query == Query::reset) return reset_gpus(host, asked_gpus(host, options.ids));
     open_devices(host);
     int status = 0;
     if (options.query == Query::list)

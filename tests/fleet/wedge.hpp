@@ -4,6 +4,8 @@
 // ends, and so do its readers. Opened for reading only it bypasses the page cache; opened for reading and
 // writing its pages can be mapped.
 
+#include <map>
+
 #include "tests/fleet/system.hpp"
 
 namespace cleanslate::simulated {
@@ -15,12 +17,28 @@ class Wedge {
   public:
     // Dies where the machine has no FUSE.
     Wedge();
+    // Ends the mount: who waits there goes on with an error.
+    ~Wedge();
+    Wedge(const Wedge&) = delete;
     int requests() const { return device_.get(); }
-    void serve();  // requests() is readable
+    void serve();                      // requests() is readable, or next_answer() has come
+    std::int64_t next_answer() const;  // now_ns; 0: none
 
   private:
+    void take_read(std::uint64_t request, std::uint64_t offset, int pid);
+    void take_flush(std::uint64_t request, int pid);
     Fd device_;
+    bool uninterruptible_ = false;                    // the kernel asks for no interrupts any more
+    std::vector<std::uint64_t> first_reads_;          // wait for that
+    std::multimap<std::int64_t, std::uint64_t> due_;  // when which close is over
 };
+
+// From the end of this process on it is in state D for so long, while its GPU memory shrinks
+// (charged_allocations reads the file where the server notes that), and then ends. Returns at once.
+void prepare_teardown();
+
+// Who is being torn down: "PID BEGIN END" in now_ns, one a line.
+std::string teardown_file();
 
 // Reads the file; returns only where there is no wedge.
 void get_wedged();

@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/mman.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,64 +14,15 @@
 #include <cstring>
 #include <map>
 
-#include "tests/fleet/gpu_memory.hpp"
-#include "tests/fleet/kernel_view.hpp"
+#include "tests/fleet/freezer.hpp"
 #include "tests/fleet/launch.hpp"
 #include "tests/fleet/system.hpp"
 #include "tests/fleet/wedge.hpp"
+#include "tests/fleet/worker_bomb.hpp"
+#include "tests/fleet/worker_devices.hpp"
 
 namespace cleanslate::simulated {
 namespace {
-
-// Opens a device `times` (the descriptors stay, also over exec) and maps it; CUDA's mappings are not for
-// children.
-int open_device(const std::string& path, int times, int mappings) {
-    int first = -1;
-    for (int i = 0; i < times; ++i) {
-        const int fd = ::open(path.c_str(), O_RDWR);
-        need(fd >= 0, "open " + path);
-        if (first < 0) first = fd;
-    }
-    for (int i = 0; i < mappings; ++i) {
-        void* at = ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, first, i * 4096);
-        need(at != MAP_FAILED && ::madvise(at, 4096, MADV_DONTFORK) == 0, "map " + path);
-    }
-    return first;
-}
-
-long memory_on(const ProcessSpec& spec, int index) {
-    for (const auto& [gpu, mib] : spec.memory)
-        if (gpu == index) return mib;
-    return 0;
-}
-
-// How often which file is open and mapped: the corpus's holders_two_gpus.txt.
-void take_devices(const Host& host, const ProcessSpec& spec) {
-    if (spec.devices == Devices::none) return;
-    const bool cuda = spec.devices == Devices::cuda;
-    const bool context = !spec.memory.empty();
-    open_device("/dev/nvidiactl", context ? 2 : 1, context ? 28 : cuda ? 2 : 0);
-    open_device("/dev/nvidia-uvm", context ? 4 : 2, context ? 1 : 0);
-    if (spec.devices == Devices::control) return;
-    if (context || !cuda) {
-        open_device("/dev/nvidia-caps/nvidia-cap1", 1, 0);
-        open_device("/dev/nvidia-caps/nvidia-cap2", 1, 0);
-    }
-    for (const auto& [gpu, device] : spec.instances)
-        for (const int cap : capabilities_of(host, gpu, device))
-            open_device("/dev/nvidia-caps/nvidia-cap" + std::to_string(cap), 1, 0);
-    for (const auto& gpu : host.gpus) {
-        const std::string path = "/dev/nvidia" + std::to_string(gpu.minor);
-        const long mib = memory_on(spec, gpu.index);
-        const int opens = !cuda ? 1 : mib > 0 ? 23 : context ? 7 : 4;
-        const int device = open_device(path, opens, !cuda ? 0 : mib > 0 ? 3 : 2);
-        if (!cuda) continue;
-        const Allocation allocation{gpu.minor, ::getpid(), mib > 0 ? mib : 4, mib > 0, 0};
-        need(allocate(device, allocation), "allocate on " + path);
-        // Init's ledger looks when a device file is closed: let it see the new allocation.
-        const Fd seen(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    }
-}
 
 class Life {
   public:
@@ -105,7 +55,8 @@ class Life {
         ::sigemptyset(&signals);
         if (self_->reaps) ::sigaddset(&signals, SIGCHLD);
         if (self_->ignores_term) ::signal(SIGTERM, SIG_IGN);
-        if (self_->term_ms > 0) ::sigaddset(&signals, SIGTERM);
+        if (self_->term_ms > 0 || self_->forks_on_term || !self_->moves_on_term.empty())
+            ::sigaddset(&signals, SIGTERM);
         ::sigprocmask(SIG_BLOCK, &signals, nullptr);
         arrivals_.reset(::signalfd(-1, &signals, SFD_CLOEXEC));
         need(static_cast<bool>(arrivals_), "signalfd");
@@ -115,6 +66,7 @@ class Life {
         if (self_->ends == "killed") ::kill(::getpid(), SIGKILL);
         if (self_->ends == "exit") ::_exit(0);
         if (self_->wedged) get_wedged();
+        if (self_->frozen) freeze();
         if (!self_->unreadable.empty()) wedge_memory_map(self_->unreadable == "maps");
         reap();
         while (true) wait_for_something();
@@ -132,11 +84,24 @@ class Life {
         if (::poll(&item, 1, timeout) > 0) {
             signalfd_siginfo signal{};
             if (::read(arrivals_.get(), &signal, sizeof signal) != sizeof signal) return;
-            if (signal.ssi_signo == SIGTERM && end_at_ == 0) end_at_ = now_ns() + self_->term_ms * 1'000'000;
+            if (signal.ssi_signo == SIGTERM) on_term();
             if (signal.ssi_signo == SIGCHLD) reap();
         }
         if (end_at_ != 0 && now_ns() >= end_at_) ::_exit(0);
         restart_due();
+    }
+
+    void on_term() {
+        if (self_->forks_on_term) {
+            // The copy has the descriptors, and does the same when its turn comes.
+            if (::fork() != 0) ::_exit(0);
+            ::setsid();
+        } else if (!self_->moves_on_term.empty()) {
+            join_cgroup(self_->moves_on_term);
+            ::setsid();
+        } else if (end_at_ == 0) {
+            end_at_ = now_ns() + self_->term_ms * 1'000'000;
+        }
     }
 
     void reap() {
@@ -167,14 +132,32 @@ class Life {
     Fd arrivals_;
 };
 
-int play() {
+bool receives(const Host& host, const std::string& name) {
+    return std::any_of(host.processes.begin(), host.processes.end(),
+                       [&](const auto& spec) { return spec.passes_to == name; });
+}
+
+int play(char** argv) {
     const char* name = std::getenv("SIMHOST_PROCESS");
-    need(name != nullptr, "simworker plays a process of a simulated host; SIMHOST_PROCESS is not set");
+    if (name == nullptr) {
+        // Called by a stand-in's name that is a described process's, too.
+        ::execv("/usr/local/bin/simcontrol", argv);
+        die("simworker plays a process of a simulated host; SIMHOST_PROCESS is not set");
+    }
     const Host host = this_host();
     const ProcessSpec* self = host.find(name);
     need(self != nullptr, std::string("no process ") + name + " in the description");
-    take_devices(host, *self);
+    use_shm(host, self->name);
+    if (receives(host, self->name)) receive_devices(self->name);
     if (!self->rename.empty()) rename_process(self->rename, self->rename);
+    if (self->refill > 0) live_as_bomb(host, *self);
+    // Before the devices: what is closed first at the end is what has the lower number.
+    if (self->teardown_ms > 0) prepare_teardown();
+    take_devices(host, *self);
+    if (!self->moves.empty()) {
+        join_cgroup(self->moves);
+        ::setsid();
+    }
     Life life(host, *self);
     life.arm();
     const pid_t me = ::getpid();
@@ -188,5 +171,5 @@ int play() {
 
 int main(int argc, char** argv) {
     cleanslate::simulated::remember_arguments(argc, argv);
-    return cleanslate::simulated::play();
+    return cleanslate::simulated::play(argv);
 }
