@@ -6,6 +6,7 @@
 #include <array>
 
 #include "base/text.hpp"
+#include "inventory/become.hpp"
 #include "inventory/names.hpp"
 
 namespace cleanslate::inventory {
@@ -23,6 +24,7 @@ enum class Meaning {
     gpus,
     max_used,
     unified_memory,
+    unscheduled,
     protect,
     unprotect,
     become,
@@ -42,6 +44,7 @@ constexpr std::array known{
     Known{"gpus", Meaning::gpus},
     Known{"max_used_mib", Meaning::max_used},
     Known{"unified_memory", Meaning::unified_memory},
+    Known{"unscheduled", Meaning::unscheduled},
     Known{"protect", Meaning::protect},
     Known{"unprotect", Meaning::unprotect},
     Known{"become", Meaning::become},
@@ -184,17 +187,10 @@ Status set_list(std::vector<std::string>& list, const Value& value) {
     return {};
 }
 
-// `become` would change who reads and signals there; to pass over it would look at hosts with too few rights.
-Status check_become(const Value& value) {
-    constexpr std::array<std::string_view, 7> no{"", "false", "no", "off", "n", "0", "f"};
-    std::string word = value.node.text;
-    for (char& c : word) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    const bool off =
-        value.node.is_null() || (value.node.is_scalar() && std::ranges::find(no, word) != no.end());
-    if (off) return {};
-    return wrong(value.file, value.key.mark,
-                 fmt::format("{}: becoming another user does not exist yet", value.key.text),
-                 "log in as the user that may see and signal the processes, usually ansible_user: root");
+Status set_become(std::optional<Setting<bool>>& slot, const Value& value) {
+    const auto read = read_become(value.file, value.key, value.node);
+    if (!read) return std::unexpected(read.error());
+    return *read ? set(slot, value, **read) : Status{};
 }
 
 Status read_known(Meaning meaning, const Value& value, Variables& out) {
@@ -214,6 +210,8 @@ Status read_known(Meaning meaning, const Value& value, Variables& out) {
             return set_integer(out.max_used, value, 0, max_used_mib, [](auto n) { return Mebibytes{n}; });
         case Meaning::unified_memory:
             return set_bool(out.unified_memory, value);
+        case Meaning::unscheduled:
+            return set_bool(out.unscheduled, value);
         case Meaning::priority:
             return set_integer(out.priority, value, -1'000'000, 1'000'000, [](auto n) { return n; });
         case Meaning::protect:
@@ -223,7 +221,7 @@ Status read_known(Meaning meaning, const Value& value, Variables& out) {
         case Meaning::become:
             break;
     }
-    return check_become(value);
+    return set_become(out.become, value);
 }
 
 }  // namespace
@@ -236,6 +234,8 @@ void apply(const Variables& nearer, Host& host) {
     if (nearer.gpus) host.gpus = nearer.gpus->value;
     if (nearer.max_used) host.max_used = nearer.max_used->value;
     if (nearer.unified_memory) host.unified_memory = nearer.unified_memory->value;
+    if (nearer.become) host.become = nearer.become->value;
+    if (nearer.unscheduled) host.unscheduled = nearer.unscheduled->value;
     for (const auto& entry : nearer.protect) add_new(host.protect, entry);
     for (const auto& entry : nearer.unprotect) add_new(host.unprotect, entry);
 }
@@ -252,13 +252,15 @@ std::optional<Conflict> conflict(const Variables& a, const Variables& b) {
     compare("gpus", a.gpus, b.gpus);
     compare("max_used_mib", a.max_used, b.max_used);
     compare("unified_memory", a.unified_memory, b.unified_memory);
+    compare("become", a.become, b.become);
+    compare("unscheduled", a.unscheduled, b.unscheduled);
     return found;
 }
 
 Status VariableReader::read_one(const yaml::Node& key, const yaml::Node& value, Variables& out) {
     const auto exact = std::ranges::find(known, std::string_view(key.text), &Known::name);
     if (exact != known.end()) return read_known(exact->meaning, {file_, key, value}, out);
-    if (key.text.starts_with("ansible_become")) return read_known(Meaning::become, {file_, key, value}, out);
+    if (is_about_become(key.text)) return read_known(Meaning::become, {file_, key, value}, out);
     if (const auto ours = meant(key.text); !ours.empty()) {
         return wrong(file_, key.mark, fmt::format("unknown variable {}", printable(key.text)),
                      fmt::format("did you mean {}?", ours));

@@ -29,6 +29,8 @@ struct Variables {
     std::optional<Setting<int>> gpus;
     std::optional<Setting<Mebibytes>> max_used;
     std::optional<Setting<bool>> unified_memory;
+    std::optional<Setting<bool>> become;
+    std::optional<Setting<bool>> unscheduled;
     std::optional<Setting<std::int64_t>> priority;  // ansible_group_priority; read of groups only
     std::vector<std::string> protect;
     std::vector<std::string> unprotect;

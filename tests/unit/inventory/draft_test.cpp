@@ -112,7 +112,7 @@ TEST(Draft, AHostMayBeInSeveralGroups) {
 TEST(Draft, AnErrorInVariablesHasItsPlace) {
     EXPECT_EQ(refusal("all:\n  hosts:\n    n1: {protcet: [x]}\n"),
               "f.yaml:3:10: unknown variable protcet | did you mean protect?");
-    EXPECT_EQ(refusal("all: {vars: {become: true}}").substr(0, 13), "f.yaml:1:14: ");
+    EXPECT_EQ(refusal("all: {vars: {become: maybe}}").substr(0, 13), "f.yaml:1:22: ");
 }
 
 }  // namespace

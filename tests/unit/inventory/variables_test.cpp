@@ -140,20 +140,37 @@ TEST(Variables, OthersAreRememberedOnceAndAnsiblesAreNot) {
     EXPECT_EQ(names, "cpus@1 http_port@2 project@1 rack@1 vault@2 ");
 }
 
-TEST(Variables, BecomeDoesNotExistYet) {
-    EXPECT_EQ(refusal("become: true"),
-              "f.yaml:1:1: become: becoming another user does not exist yet | log in as the user that may "
-              "see and signal the "
-              "processes, usually ansible_user: root");
-    for (const auto* text :
-         {"ansible_become: yes", "ansible_become_user: root", "ansible_become_method: sudo", "become: 1",
-          "ansible_become_pass: !vault x", "become: [false]"}) {
-        EXPECT_NE(error_of(text).message.find("does not exist yet"), std::string::npos) << text;
-    }
-    for (const auto* text :
-         {"become: false", "ansible_become: no", "become:", "ansible_become: False", "become: 'off'"}) {
-        EXPECT_EQ(error_of(text).message, "") << text;
-    }
+TEST(Variables, BecomeIsRootThroughSudo) {
+    EXPECT_EQ(host_of("become: true").become, true);
+    EXPECT_EQ(host_of("{ansible_become: yes, ansible_become_user: root, ansible_become_method: sudo}").become,
+              true);
+    EXPECT_EQ(host_of("become: false").become, false) << "a statement, not an absence";
+    EXPECT_EQ(host_of("ansible_become_user: root").become, std::nullopt);
+    EXPECT_EQ(host_of("{}").become, std::nullopt);
+    EXPECT_EQ(refusal("become: true\nansible_become: true\n"),
+              "f.yaml:2:1: ansible_become says again what stands at 1:1 | keep one of the two names");
+    EXPECT_EQ(error_of("ansible_become_user: postgres").kind, "inventory");
+    EXPECT_EQ(error_of("ansible_sudo_pass: secret").kind, "inventory");
+    EXPECT_EQ(refusal("becom: true"), "f.yaml:1:1: unknown variable becom | did you mean become?");
+}
+
+TEST(Variables, UnscheduledIsTrueOrFalse) {
+    EXPECT_EQ(host_of("unscheduled: true").unscheduled, true);
+    EXPECT_EQ(host_of("unscheduled: false").unscheduled, false) << "a statement, not an absence";
+    EXPECT_EQ(host_of("{}").unscheduled, std::nullopt);
+    for (const auto* text : {"yes", "1", "'true'", "", "[true]"})
+        EXPECT_EQ(error_of(fmt::format("unscheduled: {}", text)).message.substr(0, 9), "f.yaml:1:") << text;
+    EXPECT_EQ(refusal("unsheduled: true"),
+              "f.yaml:1:1: unknown variable unsheduled | did you mean unscheduled?");
+}
+
+TEST(Variables, NearerSettingsWinOverInheritedOnes) {
+    VariableReader reader("f.yaml");
+    const auto node = yaml::parse("- {become: true, unscheduled: true}\n- {become: no}\n", "f.yaml").value();
+    Host host;
+    for (const auto& item : node.items) apply(reader.read(item).value(), host);
+    EXPECT_EQ(host.become, false);
+    EXPECT_EQ(host.unscheduled, true);
 }
 
 TEST(Variables, AreAMapping) {
@@ -176,13 +193,15 @@ TEST(Conflict, IsADifferenceNotARepetition) {
     EXPECT_EQ(conflict(all[0], all[2])->second.line, 3);
 }
 
-TEST(Conflict, IsAlsoAboutUnifiedMemory) {
-    VariableReader reader("f.yaml");
-    const auto node = yaml::parse("- {unified_memory: true}\n- {unified_memory: false}\n", "f.yaml").value();
-    const auto a = reader.read(node.items[0]).value(), b = reader.read(node.items[1]).value();
-    EXPECT_FALSE(conflict(a, a));
-    ASSERT_TRUE(conflict(a, b));
-    EXPECT_EQ(conflict(a, b)->name, "unified_memory");
+TEST(Conflict, IsAlsoAboutWhatIsTrueOrFalse) {
+    for (const std::string name : {"unified_memory", "become", "unscheduled"}) {
+        VariableReader reader("f.yaml");
+        const auto node = yaml::parse("- {" + name + ": true}\n- {" + name + ": false}\n", "f.yaml").value();
+        const auto a = reader.read(node.items[0]).value(), b = reader.read(node.items[1]).value();
+        EXPECT_FALSE(conflict(a, a));
+        ASSERT_TRUE(conflict(a, b));
+        EXPECT_EQ(conflict(a, b)->name, name);
+    }
 }
 
 }  // namespace
