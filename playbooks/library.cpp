@@ -37,6 +37,13 @@ Error unknown_name(const std::string& name) {
     return Error{"playbook", "playbook", fmt::format("there is no built-in playbook `{}`", shown), remedy};
 }
 
+BuiltIn built_in(std::string_view name, std::string_view text) {
+    BuiltIn out{name, text, {}};
+    if (const auto root = yaml::parse(text, name))
+        if (const yaml::Node* about = root->find("description")) out.description = trim(about->text);
+    return out;
+}
+
 // The text, and how messages call the file.
 struct Source {
     std::string text;
@@ -49,17 +56,19 @@ Result<Source> find(const std::string& name_or_path) {
         if (!text) return std::unexpected(text.error());
         return Source{std::move(*text), printable(name_or_path)};
     }
-    for (const auto& [name, text] : built_in_playbooks())
-        if (name == name_or_path) return Source{std::string(text), fmt::format("builtin/{}.yaml", name)};
+    for (const auto& known : built_in_playbooks())
+        if (known.name == name_or_path)
+            return Source{std::string(known.text), fmt::format("builtin/{}.yaml", known.name)};
     return std::unexpected(unknown_name(name_or_path));
 }
 
 }  // namespace
 
 const std::vector<BuiltIn>& built_in_playbooks() {
-    static const std::vector<BuiltIn> all{{"clear", builtin::clear_yaml},
-                                          {"by-name", builtin::by_name_yaml},
-                                          {"by-holder", builtin::by_holder_yaml}};
+    static const std::vector<BuiltIn> all{
+        built_in("clear", builtin::clear_yaml),         built_in("sweep", builtin::sweep_yaml),
+        built_in("by-holder", builtin::by_holder_yaml), built_in("by-name", builtin::by_name_yaml),
+        built_in("user", builtin::user_yaml),           built_in("gpus", builtin::gpus_yaml)};
     return all;
 }
 

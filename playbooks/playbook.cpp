@@ -13,6 +13,8 @@
 namespace cleanslate::playbooks {
 namespace {
 
+constexpr int max_kills = 100'000;
+
 // "/etc/cleanslate/night.yaml" -> "night".
 std::string stem(std::string_view file) {
     const auto slash = file.rfind('/');
@@ -90,13 +92,24 @@ Status read_protect(const Reader& in, const yaml::Node& node, std::vector<std::s
     return {};
 }
 
+Status read_limits(const Reader& in, const yaml::Node& root, Playbook& playbook) {
+    if (const yaml::Node* most = root.find("max_kills")) {
+        const auto number = in.integer(*most, "max_kills", 1, max_kills);
+        if (!number) return std::unexpected(number.error());
+        playbook.max_kills = static_cast<int>(*number);
+    }
+    if (const yaml::Node* only = root.find("scheduled_hosts_only"))
+        return keep(playbook.scheduled_hosts_only, in.boolean(*only, "scheduled_hosts_only"));
+    return {};
+}
+
 Result<Playbook> read_playbook(const yaml::Node& root, std::string_view file, const Settings& settings) {
     Playbook playbook;
     if (root.is_null())
         return refuse_at(file, {1, 1}, "an empty playbook",
                          "write at least `steps:`, or copy a built-in playbook");
-    static const std::vector<std::string> keys{"version", "name",    "description",
-                                               "params",  "protect", "steps"};
+    static const std::vector<std::string> keys{"version", "name",      "description",          "params",
+                                               "protect", "max_kills", "scheduled_hosts_only", "steps"};
     if (auto known = check_keys(root, file, "a playbook", keys); !known)
         return std::unexpected(known.error());
     if (auto head = read_head(root, file, playbook); !head) return std::unexpected(head.error());
@@ -111,6 +124,7 @@ Result<Playbook> read_playbook(const yaml::Node& root, std::string_view file, co
     if (const yaml::Node* node = root.find("protect"))
         if (auto read = read_protect(in, *node, playbook.protect); !read)
             return std::unexpected(read.error());
+    if (auto read = read_limits(in, root, playbook); !read) return std::unexpected(read.error());
     const yaml::Node* steps = root.find("steps");
     if (steps == nullptr)
         return in.refuse(root, "a playbook without `steps`", "write `steps:` and at least one step");
@@ -131,10 +145,21 @@ bool Match::needs_all_processes() const {
            !(holding_gpu || !gpus.empty());
 }
 
+namespace {
+
+// `none` and `any` mean next to everybody: they only narrow down.
+bool names_one(const std::vector<std::string>& owners) {
+    return !owners.empty() && std::none_of(owners.begin(), owners.end(), [](const std::string& owner) {
+        return owner == "none" || owner == "any";
+    });
+}
+
+}  // namespace
+
 bool Match::picks() const {
     return holding_gpu || !gpus.empty() || !cmdline.empty() || !name.empty() || !exe.empty() ||
            !pid.empty() || !cgroup.empty() || !user.empty() || orphaned || used_at_least ||
-           !slurm_job.empty() || !pod.empty() || !container.empty() || !unit.empty();
+           names_one(slurm_job) || names_one(pod) || names_one(container) || names_one(unit);
 }
 
 // A supervisor is stopped only where nothing in it must live, so a stop step wants to see all of it.

@@ -41,7 +41,8 @@ struct Match {
     bool descendants = false;  // the tree below the targets too, parents first
     // A survey must show every process, and not only those at a GPU and what is above them.
     bool needs_all_processes() const;
-    // A key that picks processes was given; `tree` and `descendants` only add to what is picked.
+    // A key that picks processes was given. `tree` and `descendants` only add to what is picked; not_user,
+    // not_cgroup, uid_at_least, older_than, and `none` and `any` of the four above only narrow it down.
     bool picks() const;
 };
 
@@ -145,7 +146,8 @@ Result<Playbook> parse_playbook(std::string_view yaml, std::string_view file, co
 
 struct BuiltIn {
     std::string_view name;
-    std::string_view text;  // the file, unchanged
+    std::string_view text;    // the file, unchanged
+    std::string description;  // its own: a playbook with a param that must be set cannot be read without
 };
 const std::vector<BuiltIn>& built_in_playbooks();
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <csignal>
 #include <utility>
 
 #include "base/text.hpp"
@@ -12,151 +11,79 @@
 namespace cleanslate::playbooks {
 namespace {
 
-using namespace std::chrono_literals;
-
 constexpr std::size_t max_steps = 100;
-constexpr Milliseconds kill_wait = 30s;  // a process still there so long after KILL is called unkillable
 
-struct SignalName {
+struct Kind {
     std::string_view name;
-    int number;
+    Result<Action> (*read)(const Reader& in, const yaml::Node& step);
 };
-constexpr std::array<SignalName, 7> signals{{{"TERM", SIGTERM},
-                                             {"KILL", SIGKILL},
-                                             {"INT", SIGINT},
-                                             {"HUP", SIGHUP},
-                                             {"QUIT", SIGQUIT},
-                                             {"USR1", SIGUSR1},
-                                             {"USR2", SIGUSR2}}};
+constexpr std::array<Kind, 7> kinds{{{"signal", read_signal},
+                                     {"stop", read_stop},
+                                     {"run", read_run},
+                                     {"verify", read_verify},
+                                     {"reset", read_reset},
+                                     {"reboot", read_reboot},
+                                     {"clean_shm", read_clean_shm}}};
 
 // Keys that people write one level too high or in another kind of step, and where they belong.
 struct Misplaced {
     std::string_view key, belongs;
 };
-constexpr std::array<Misplaced, 11> misplaced{{{"match", "to a `signal` step"},
-                                               {"wait", "to a `signal` step"},
-                                               {"timeout", "to a `run` step"},
-                                               {"expect_status", "to a `run` step"},
-                                               {"max_used", "below `verify:`, two blanks further in"},
-                                               {"within", "below `verify:`, two blanks further in"},
-                                               {"holding", "below `match:`, two blanks further in"},
-                                               {"cmdline", "below `match:`, two blanks further in"},
-                                               {"exe", "below `match:`, two blanks further in"},
-                                               {"pid", "below `match:`, two blanks further in"},
-                                               {"tree", "below `match:`, two blanks further in"}}};
+constexpr std::string_view below_match = "below `match:`, two blanks further in";
+constexpr std::string_view at_the_top = "to the playbook itself, beside `steps:`";
+constexpr std::array<Misplaced, 32> misplaced{
+    {{"match", "to a `signal` or `stop` step"},
+     {"wait", "to a `signal` step"},
+     {"timeout", "to a `run` or `stop` step, or below `reset:`"},
+     {"expect_status", "to a `run` step"},
+     {"when", "to a `run` step"},
+     {"max_used", "below `verify:`, two blanks further in"},
+     {"within", "below `verify:` or `reset:`, two blanks further in"},
+     {"daemons", "below `reset:`, two blanks further in"},
+     {"deadline", "below `reboot:`, two blanks further in"},
+     {"names", "below `clean_shm:`, two blanks further in"},
+     {"gpus", "below `match:` or `verify:`, two blanks further in"},
+     {"user", "below `match:` or `clean_shm:`, two blanks further in"},
+     {"older_than", "below `match:` or `clean_shm:`, two blanks further in"},
+     {"holding", below_match},
+     {"cmdline", below_match},
+     {"exe", below_match},
+     {"pid", below_match},
+     {"not_user", below_match},
+     {"uid_at_least", below_match},
+     {"used_at_least", below_match},
+     {"orphaned", below_match},
+     {"cgroup", below_match},
+     {"not_cgroup", below_match},
+     {"slurm_job", below_match},
+     {"pod", below_match},
+     {"container", below_match},
+     {"unit", below_match},
+     {"tree", below_match},
+     {"descendants", below_match},
+     {"max_kills", at_the_top},
+     {"scheduled_hosts_only", at_the_top},
+     {"protect", at_the_top}}};
 
-// As check_keys, and says of a key that is only in the wrong place where it belongs.
-Status check_step_keys(const Reader& in, const yaml::Node& step, std::string_view what,
-                       const std::vector<std::string>& known) {
-    for (const auto& [key, value] : step.entries) {
-        if (std::find(known.begin(), known.end(), key.text) != known.end()) continue;
-        for (const auto& [name, belongs] : misplaced)
-            if (key.text == name)
-                return in.refuse(key, fmt::format("{} has no key `{}`", what, name),
-                                 fmt::format("`{}` belongs {}", name, belongs));
-    }
-    return check_keys(step, in.file(), what, known);
-}
-
-Status read_signal_name(const Reader& in, const yaml::Node& node, SignalStep& step) {
-    auto word = in.text(node, "signal");
-    if (!word) return std::unexpected(word.error());
-    constexpr std::string_view right = "write TERM, KILL, INT, HUP, QUIT, USR1 or USR2";
-    const std::string_view bare =
-        std::string_view(*word).starts_with("SIG") ? std::string_view(*word).substr(3) : *word;
-    std::vector<std::string> names;
-    for (const auto& [name, number] : signals) {
-        names.emplace_back(name);
-        if (bare == name) {
-            step.signal = number;
-            step.signal_name = name;
-            return {};
-        }
-        if (parse_number(*word) == static_cast<std::uint64_t>(number))
-            return in.refuse(node, fmt::format("signal {} is a number", *word),
-                             fmt::format("write {}", name));
-    }
-    std::string upper(bare.substr(0, 16));
-    for (char& c : upper)
-        if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
-    if (upper.starts_with("SIG")) upper.erase(0, 3);
-    const std::string near = yaml::nearest(upper, names);
-    return in.refuse(node, fmt::format("there is no signal `{}` here", ellipsize(printable(*word), 40)),
-                     near.empty() ? std::string(right) : fmt::format("did you mean {}? {}", near, right));
-}
-
-Result<Action> read_signal(const Reader& in, const yaml::Node& step) {
-    SignalStep out;
-    if (auto keys = check_step_keys(in, step, "a `signal` step", {"signal", "match", "wait", "name"}); !keys)
-        return std::unexpected(keys.error());
-    if (auto name = read_signal_name(in, *step.find("signal"), out); !name)
-        return std::unexpected(name.error());
-    const yaml::Node* match = step.find("match");
-    if (match == nullptr)
-        return in.refuse(step, "this `signal` step has no `match`",
-                         "say which processes: `match: {holding: gpu}` for those at a GPU");
-    if (auto read = keep(out.match, read_match(in, *match)); !read) return std::unexpected(read.error());
-    if (out.signal == SIGKILL) out.wait = kill_wait;
-    if (const yaml::Node* wait = step.find("wait"))
-        if (auto read = keep(out.wait, in.duration(*wait, "wait", 0s, 1h)); !read)
-            return std::unexpected(read.error());
-    return out;
-}
-
-Result<Action> read_run(const Reader& in, const yaml::Node& step) {
-    RunStep out;
-    if (auto keys = check_step_keys(in, step, "a `run` step", {"run", "timeout", "expect_status", "name"});
-        !keys)
-        return std::unexpected(keys.error());
-    if (auto read = keep(out.command, in.command(*step.find("run"), "run")); !read)
-        return std::unexpected(read.error());
-    if (const yaml::Node* timeout = step.find("timeout"))
-        if (auto read = keep(out.timeout, in.duration(*timeout, "timeout", 1s, 24h)); !read)
-            return std::unexpected(read.error());
-    if (const yaml::Node* status = step.find("expect_status")) {
-        auto value = in.integer(*status, "expect_status", 0, 255);
-        if (!value) return std::unexpected(value.error());
-        out.expect_status = static_cast<int>(*value);
-    }
-    return out;
-}
-
-Result<Action> read_verify(const Reader& in, const yaml::Node& step) {
-    VerifyStep out;
-    if (auto keys = check_step_keys(in, step, "a `verify` step", {"verify", "name"}); !keys)
-        return std::unexpected(keys.error());
-    const yaml::Node& node = *step.find("verify");
-    if (node.is_null()) return out;
-    if (auto keys = check_keys(node, in.file(), "`verify`", {"max_used", "within"}); !keys)
-        return std::unexpected(keys.error());
-    if (const yaml::Node* most = node.find("max_used"))
-        if (auto read = keep(out.max_used, in.size(*most, "max_used")); !read)
-            return std::unexpected(read.error());
-    if (const yaml::Node* within = node.find("within"))
-        if (auto read = keep(out.within, in.duration(*within, "within", 0s, 1h)); !read)
-            return std::unexpected(read.error());
-    return out;
-}
-
-// Exactly one of the three kinds.
+// Exactly one of the kinds.
 Result<Action> read_action(const Reader& in, const yaml::Node& node) {
-    static const std::vector<std::string> kinds{"signal", "run", "verify"};
-    const yaml::Node* kind = nullptr;
+    const Kind* kind = nullptr;
     for (const auto& [key, value] : node.entries) {
-        if (std::find(kinds.begin(), kinds.end(), key.text) == kinds.end()) continue;
+        const auto found = std::ranges::find(kinds, std::string_view(key.text), &Kind::name);
+        if (found == kinds.end()) continue;
         if (kind != nullptr)
-            return in.refuse(key, fmt::format("`{}` and `{}` in one step", kind->text, key.text),
+            return in.refuse(key, fmt::format("`{}` and `{}` in one step", kind->name, key.text),
                              fmt::format("begin a step of its own: `- {}:`", key.text));
-        kind = &key;
+        kind = &*found;
     }
-    if (kind == nullptr) {
-        static const std::vector<std::string> all{"signal", "run", "verify", "name"};
-        if (auto keys = check_step_keys(in, node, "a step", all); !keys) return std::unexpected(keys.error());
-        return in.refuse(node, "a step without `signal`, `run` or `verify`",
-                         "write one of `signal: TERM`, `run: COMMAND`, `verify:`");
-    }
-    if (kind->text == "signal") return read_signal(in, node);
-    return kind->text == "run" ? read_run(in, node) : read_verify(in, node);
+    if (kind != nullptr) return kind->read(in, node);
+    std::vector<std::string> all;
+    for (const auto& each : kinds) all.emplace_back(each.name);
+    const std::string names = any_of(all);
+    all.emplace_back("name");
+    if (auto keys = check_step_keys(in, node, "a step", all); !keys) return std::unexpected(keys.error());
+    return in.refuse(node, "a step that does nothing",
+                     fmt::format("write one of {}: `signal: TERM`, `run: COMMAND`, `verify:`", names));
 }
 
 Result<Step> read_step(const Reader& in, const yaml::Node& node) {
@@ -177,29 +104,59 @@ Result<Step> read_step(const Reader& in, const yaml::Node& node) {
     return step;
 }
 
-std::string describe_match(const Match& match) {
-    std::string out = match.holding_gpu ? "holders" : "processes";
-    const auto add = [&](std::string_view key, const std::vector<std::string>& patterns) {
-        for (const auto& pattern : patterns)
-            out += fmt::format(" with {} '{}'", key, ellipsize(printable(pattern), 40));
-    };
-    add("cmdline", match.cmdline);
-    add("name", match.name);
-    add("exe", match.exe);
-    for (const int pid : match.pid) out += fmt::format(" with pid {}", pid);
-    return match.tree ? out + " and their launchers" : out;
+RunStep::When when(const Step& step) {
+    const auto* run = std::get_if<RunStep>(&step.action);
+    return run == nullptr ? RunStep::When::in_order : run->when;
+}
+
+// They run first and last wherever they stand: so there they stand.
+Status check_order(const Reader& in, const yaml::Node& node, const std::vector<Step>& earlier,
+                   const Step& step) {
+    if (earlier.empty()) return {};
+    const auto last = when(earlier.back());
+    if (when(step) == RunStep::When::before && last != RunStep::When::before)
+        return in.refuse(node, "a step that runs before all others stands behind one",
+                         "move the steps with `when: before` to the beginning, or leave `when` out");
+    if (when(step) != RunStep::When::after && last == RunStep::When::after)
+        return in.refuse(
+            node,
+            fmt::format("a step stands behind one that runs after all others (line {})", earlier.back().line),
+            "move the steps with `when: after` to the end, or leave `when` out there");
+    return {};
+}
+
+std::vector<std::string> judged_by(const Step& step) {
+    const auto* verify = std::get_if<VerifyStep>(&step.action);
+    auto gpus = verify == nullptr ? std::vector<std::string>{} : verify->gpus;
+    std::ranges::sort(gpus);
+    return gpus;
+}
+
+// A host is judged by one set of GPUs, from the first look on.
+Status check_judged(const Reader& in, const yaml::Node& node, const std::vector<Step>& earlier,
+                    const Step& step) {
+    const auto gpus = judged_by(step);
+    if (gpus.empty()) return {};
+    for (const auto& other : earlier)
+        if (const auto theirs = judged_by(other); !theirs.empty() && theirs != gpus)
+            return in.refuse(
+                node, fmt::format("`verify` here and in line {} judge the host by other GPUs", other.line),
+                "name the same `gpus` in both, or leave them out in one");
+    return {};
 }
 
 }  // namespace
 
-std::string describe(const Action& action) {
-    if (const auto* signal = std::get_if<SignalStep>(&action))
-        return signal->signal_name + " " + describe_match(signal->match);
-    if (const auto* run = std::get_if<RunStep>(&action)) {
-        const std::string_view line = trim(run->command);
-        return "run " + ellipsize(printable(line.substr(0, line.find('\n'))), 60);
+Status check_step_keys(const Reader& in, const yaml::Node& step, std::string_view what,
+                       const std::vector<std::string>& known) {
+    for (const auto& [key, value] : step.entries) {
+        if (std::ranges::find(known, key.text) != known.end()) continue;
+        for (const auto& [name, belongs] : misplaced)
+            if (key.text == name)
+                return in.refuse(key, fmt::format("{} has no key `{}`", what, name),
+                                 fmt::format("`{}` belongs {}", name, belongs));
     }
-    return "verify";
+    return check_keys(step, in.file(), what, known);
 }
 
 Result<std::vector<Step>> read_steps(const Reader& in, const yaml::Node& node) {
@@ -214,6 +171,9 @@ Result<std::vector<Step>> read_steps(const Reader& in, const yaml::Node& node) {
     for (const auto& item : node.items) {
         auto step = read_step(in, item);
         if (!step) return std::unexpected(step.error());
+        if (auto order = check_order(in, item, steps, *step); !order) return std::unexpected(order.error());
+        if (auto judged = check_judged(in, item, steps, *step); !judged)
+            return std::unexpected(judged.error());
         steps.push_back(std::move(*step));
     }
     return steps;

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <string>
 
 #include "transcript.hpp"
@@ -40,12 +41,25 @@ std::string not_loaded(const std::string& name) {
 
 // One line a step: "TERM 10000ms gpu tree cmdline=x".
 std::string outline(const Step& step) {
-    if (const auto* verify = std::get_if<VerifyStep>(&step.action))
-        return "verify " + std::to_string(verify->within.count()) + "ms";
+    if (const auto* verify = std::get_if<VerifyStep>(&step.action)) {
+        std::string out = "verify " + std::to_string(verify->within.count()) + "ms";
+        for (const auto& gpu : verify->gpus) out += " gpu=" + gpu;
+        return out;
+    }
     const auto& signal = std::get<SignalStep>(step.action);
     std::string out = signal.signal_name + " " + std::to_string(signal.wait.count()) + "ms";
     if (signal.match.holding_gpu) out += " gpu";
+    if (signal.match.orphaned) out += " orphaned";
     if (signal.match.tree) out += " tree";
+    if (signal.match.uid_at_least) out += " uid>=" + std::to_string(*signal.match.uid_at_least);
+    if (signal.match.older_than)
+        out += " older=" + std::to_string(signal.match.older_than->count() / 1000) + "s";
+    for (const auto& text : signal.match.gpus) out += " gpu=" + text;
+    for (const auto& text : signal.match.user) out += " user=" + text;
+    for (const auto& text : signal.match.slurm_job) out += " slurm_job=" + text;
+    for (const auto& text : signal.match.pod) out += " pod=" + text;
+    for (const auto& text : signal.match.container) out += " container=" + text;
+    for (const auto& text : signal.match.unit) out += " unit=" + text;
     for (const auto& text : signal.match.cmdline) out += " cmdline=" + text;
     for (const auto& text : signal.match.name) out += " name=" + text;
     for (const auto& text : signal.match.exe) out += " exe=" + text;
@@ -74,10 +88,18 @@ class Library : public testing::Test {
     std::filesystem::path folder_;
 };
 
-TEST(BuiltIn, AreThree) {
+// Built-in playbooks with a param that must be set.
+const std::map<std::string, Settings> required{{"user", {{"user", "alice"}}}, {"gpus", {{"gpus", "0,3"}}}};
+
+Settings settings_of(const std::string& name) {
+    const auto found = required.find(name);
+    return found == required.end() ? Settings{} : found->second;
+}
+
+TEST(BuiltIn, AreSix) {
     std::vector<std::string> names;
     for (const auto& built_in : built_in_playbooks()) names.emplace_back(built_in.name);
-    EXPECT_THAT(names, ElementsAre("clear", "by-name", "by-holder"));
+    EXPECT_THAT(names, ElementsAre("clear", "sweep", "by-holder", "by-name", "user", "gpus"));
 }
 
 TEST(BuiltIn, AreTheFilesUnchangedAndNamedAsTheySay) {
@@ -88,8 +110,11 @@ TEST(BuiltIn, AreTheFilesUnchangedAndNamedAsTheySay) {
         const std::string text{std::istreambuf_iterator<char>(file), {}};
         EXPECT_FALSE(text.empty());
         EXPECT_EQ(playbook_text(name).value_or(""), text);
-        EXPECT_EQ(loaded(name).name, name);
-        EXPECT_FALSE(loaded(name).description.empty());
+        const auto playbook = loaded(name, settings_of(name));
+        EXPECT_EQ(playbook.name, name);
+        EXPECT_FALSE(playbook.description.empty());
+        EXPECT_EQ(playbook.description, built_in.description);
+        EXPECT_NE(text.find("When to use it"), std::string::npos) << name;
     }
     const auto files =
         std::distance(std::filesystem::directory_iterator(folder), std::filesystem::directory_iterator());
@@ -124,11 +149,62 @@ TEST(BuiltIn, ByHolderEndsHoldersOnly) {
                 ElementsAre("TERM 10000ms gpu", "KILL 30000ms gpu", "verify 10000ms"));
 }
 
+TEST(BuiltIn, SweepEndsOldOrphansOfOrdinaryUsers) {
+    const std::string who =
+        " gpu orphaned tree uid>=1000 older=43200s slurm_job=none pod=none container=none unit=none";
+    const auto playbook = loaded("sweep");
+    EXPECT_THAT(outlines(playbook),
+                ElementsAre("TERM 10000ms" + who, "KILL 30000ms" + who, "verify 10000ms"));
+    EXPECT_EQ(playbook.max_kills, 64);
+    EXPECT_TRUE(playbook.scheduled_hosts_only);
+    EXPECT_TRUE(playbook.needs_all_processes());
+    EXPECT_THAT(outlines(loaded("sweep", {{"older_than", "3d"}}))[0], HasSubstr("older=259200s"));
+    EXPECT_FALSE(load_playbook("sweep", {{"older_than", "12"}}));
+}
+
+TEST(BuiltIn, OthersHaveNoLimitAndAskForNoScheduler) {
+    for (const char* name : {"clear", "by-name", "by-holder", "user", "gpus"}) {
+        const auto playbook = loaded(name, settings_of(name));
+        EXPECT_EQ(playbook.max_kills, std::nullopt) << name;
+        EXPECT_FALSE(playbook.scheduled_hosts_only) << name;
+        EXPECT_TRUE(playbook.shm_names().empty()) << name;
+    }
+}
+
+TEST(BuiltIn, UserEndsTheHoldersOfSome) {
+    EXPECT_THAT(outlines(loaded("user", {{"user", "alice"}})),
+                ElementsAre("TERM 10000ms gpu tree user=alice", "KILL 30000ms gpu tree user=alice",
+                            "verify 10000ms"));
+    EXPECT_THAT(outlines(loaded("user", {{"user", "alice,1001"}}))[0], HasSubstr("user=alice user=1001"));
+}
+
+TEST(BuiltIn, GpusClearsAndJudgesSome) {
+    const auto playbook = loaded("gpus", {{"gpus", "0,3"}});
+    EXPECT_THAT(outlines(playbook),
+                ElementsAre("TERM 10000ms tree gpu=0 gpu=3", "KILL 30000ms tree gpu=0 gpu=3",
+                            "verify 10000ms gpu=0 gpu=3"));
+    EXPECT_THAT(playbook.judged_gpus(), ElementsAre("0", "3"));
+    EXPECT_FALSE(playbook.needs_all_processes());
+}
+
+TEST(BuiltIn, AParamThatMustBeSetIsAskedFor) {
+    for (const auto& [name, settings] : required) {
+        const auto playbook = load_playbook(name);
+        ASSERT_FALSE(playbook);
+        EXPECT_THAT(said(playbook.error()), AllOf(StartsWith("builtin/" + name + ".yaml:"),
+                                                  HasSubstr("param `" + name + "` has no value"),
+                                                  HasSubstr("give --set " + name + "=VALUE")));
+        const auto empty = load_playbook(name, {{name, ""}});
+        ASSERT_FALSE(empty) << "nobody is not everybody";
+        EXPECT_THAT(said(empty.error()), HasSubstr("an empty entry"));
+    }
+}
+
 TEST(BuiltIn, AnUnknownNameIsRefusedWithTheNearest) {
     EXPECT_EQ(not_loaded("claer"),
-              "there is no built-in playbook `claer` -> did you mean `clear`? built in: clear, "
-              "by-name or by-holder; a file of your own is given as ./claer");
-    EXPECT_THAT(not_loaded(""), HasSubstr("built in: clear, by-name or by-holder"));
+              "there is no built-in playbook `claer` -> did you mean `clear`? built in: clear, sweep, "
+              "by-holder, by-name, user or gpus; a file of your own is given as ./claer");
+    EXPECT_THAT(not_loaded(""), HasSubstr("built in: clear, sweep, "));
     EXPECT_THAT(not_loaded("a\x1b[2Jb"), HasSubstr("`a\\x1B[2Jb`"));
 }
 

@@ -21,7 +21,8 @@ const std::string verify = "steps:\n  - verify:\n";
 TEST(Playbook, WithEveryTopLevelKey) {
     const auto playbook = accepted(
         "version: 1\nname: night\ndescription: Ends what is left at night.\nparams: {pattern: vllm}\n"
-        "protect: [gpuwatch, ollama.service]\nsteps:\n  - signal: TERM\n    match: {cmdline: "
+        "protect: [gpuwatch, ollama.service]\nmax_kills: 64\nscheduled_hosts_only: true\nsteps:\n  - signal: "
+        "TERM\n    match: {cmdline: "
         "'${pattern}'}\n");
     EXPECT_EQ(playbook.name, "night");
     EXPECT_EQ(playbook.description, "Ends what is left at night.");
@@ -29,6 +30,8 @@ TEST(Playbook, WithEveryTopLevelKey) {
     EXPECT_THAT(playbook.protect, ElementsAre("gpuwatch", "ollama.service"));
     EXPECT_EQ(playbook.steps.size(), 1U);
     EXPECT_TRUE(playbook.needs_all_processes());
+    EXPECT_EQ(playbook.max_kills, 64);
+    EXPECT_TRUE(playbook.scheduled_hosts_only);
 }
 
 TEST(Playbook, NeedsOnlySteps) {
@@ -38,6 +41,25 @@ TEST(Playbook, NeedsOnlySteps) {
     EXPECT_THAT(playbook.params, IsEmpty());
     EXPECT_THAT(playbook.protect, IsEmpty());
     EXPECT_FALSE(playbook.needs_all_processes());
+    EXPECT_EQ(playbook.max_kills, std::nullopt);
+    EXPECT_FALSE(playbook.scheduled_hosts_only);
+}
+
+TEST(Playbook, LimitsAreWithinTheirRanges) {
+    EXPECT_EQ(accepted("max_kills: 1\n" + verify).max_kills, 1);
+    EXPECT_EQ(accepted("max_kills: 100000\n" + verify).max_kills, 100'000);
+    EXPECT_EQ(accepted("params: {most: 5}\nmax_kills: ${most}\n" + verify, {{"most", "7"}}).max_kills, 7);
+    EXPECT_EQ(refused("max_kills: 0\n" + verify),
+              "p.yaml:1:12: `max_kills` is 0 -> write a number from 1 to 100000");
+    for (const char* value : {"100001", "-1", "all", "'5'", "[5]", "~"})
+        EXPECT_THAT(refused("max_kills: " + std::string(value) + "\n" + verify), StartsWith("p.yaml:1:"))
+            << value;
+    EXPECT_FALSE(accepted("scheduled_hosts_only: false\n" + verify).scheduled_hosts_only);
+    for (const char* value : {"yes", "1", "'true'", ""})
+        EXPECT_THAT(refused("scheduled_hosts_only: " + std::string(value) + "\n" + verify),
+                    HasSubstr("true or false"))
+            << value;
+    EXPECT_THAT(refused("max_kill: 3\n" + verify), HasSubstr("did you mean `max_kills`?"));
 }
 
 TEST(Playbook, IsNamedAfterItsFile) {
@@ -58,7 +80,7 @@ TEST(Playbook, OfAnotherVersionIsRefused) {
 TEST(Playbook, AnUnknownKeyIsRefusedWithTheNearest) {
     EXPECT_EQ(refused("stpes:\n  - verify:\n"),
               "p.yaml:1:1: a playbook has no key `stpes` -> did you mean `steps`? known here: version, name, "
-              "description, params, protect or steps");
+              "description, params, protect, max_kills, scheduled_hosts_only or steps");
     EXPECT_THAT(refused("protcet: [x]\n" + verify), HasSubstr("did you mean `protect`?"));
     EXPECT_THAT(refused(verify + "unprotect: [x]\n"),
                 HasSubstr("p.yaml:3:1: a playbook has no key `unprotect`"));
@@ -145,9 +167,21 @@ TEST(Protect, AWholePathAndABeginningAreEntries) {
 TEST(Playbook, NeedsAllProcessesWhereOneStepHasAPattern) {
     const std::string holders = "steps:\n  - signal: TERM\n    match: {holding: gpu}\n";
     EXPECT_FALSE(accepted(holders).needs_all_processes());
-    for (const char* key : {"cmdline: vllm", "name: vllm", "exe: vllm", "pid: 7"})
+    EXPECT_FALSE(accepted("steps:\n  - signal: TERM\n    match: {gpus: 0, user: ann, slurm_job: none}\n")
+                     .needs_all_processes());
+    EXPECT_TRUE(accepted("steps:\n  - stop: mps\n").needs_all_processes());
+    for (const char* key :
+         {"cmdline: vllm", "name: vllm", "exe: vllm", "pid: 7", "user: ann", "holding: gpu, orphaned: true",
+          "holding: gpu, descendants: true", "unit: a.service", "used_at_least: 1GiB", "cgroup: lab"})
         EXPECT_TRUE(accepted(holders + "  - signal: KILL\n    match: {" + key + "}\n").needs_all_processes())
             << key;
+}
+
+TEST(Playbook, KnowsWhichFilesOfDevShmItIsAbout) {
+    EXPECT_THAT(
+        accepted("steps:\n  - clean_shm: [nccl-*, abc]\n  - verify:\n  - clean_shm: psm_*\n").shm_names(),
+        ElementsAre("nccl-*", "abc", "psm_*"));
+    EXPECT_THAT(accepted(verify).shm_names(), IsEmpty());
 }
 
 }  // namespace
