@@ -20,10 +20,8 @@ int usage(const Error& error) {
 
 void list_playbooks(Output& out) {
     for (const auto& built_in : playbooks::built_in_playbooks()) {
-        const auto playbook = playbooks::parse_playbook(built_in.text, built_in.name);
-        const std::string description = playbook ? playbook->description : "";
         std::string name(built_in.name);
-        for (const std::string& line : wrap(printable(description), 64)) {
+        for (const std::string& line : wrap(printable(built_in.description), 64)) {
             out.write(fmt::format("{:<14}  {}\n", name, line));
             name.clear();
         }
