@@ -4,9 +4,11 @@
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <functional>
 #include <memory>
 #include <set>
 #include <utility>
@@ -48,6 +50,15 @@ class Event {
         timer_.cancel();
     }
 
+    // Notifies it from any thread, and does nothing once it is gone. The io_context has to be there.
+    std::function<void()> waker() {
+        return [executor = timer_.get_executor(), weak = std::weak_ptr<Event*>(self_)] {
+            boost::asio::post(executor, [weak] {
+                if (const auto event = weak.lock()) (*event)->notify();
+            });
+        };
+    }
+
     // Cancellation wins over the deadline and the deadline over notifications, so that a flood of events
     // cannot keep an operation alive.
     Awaitable<Woken> wait(Clock::time_point deadline) {
@@ -64,6 +75,7 @@ class Event {
   private:
     boost::asio::steady_timer timer_;
     std::shared_ptr<Cancellation> cancellation_;
+    std::shared_ptr<Event*> self_ = std::make_shared<Event*>(this);
     bool notified_ = false;
 };
 

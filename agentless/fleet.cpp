@@ -1,7 +1,9 @@
 #include "agentless/fleet.hpp"
 
 #include <fmt/format.h>
+#include <string.h>
 
+#include "agentless/become.hpp"
 #include "agentless/engine.hpp"
 #include "agentless/local_transport.hpp"
 #include "agentless/ssh/ssh_transport.hpp"
@@ -33,25 +35,41 @@ SshOptions ssh_options(const Reach& reach) {
     return options;
 }
 
+// The password out of the settings, so that no other copy of them has it.
+std::shared_ptr<BecomeSecret> take_secret(Reach& reach) {
+    if (!reach.become_password) return nullptr;
+    auto secret = std::make_shared<BecomeSecret>(*reach.become_password);
+    explicit_bzero(reach.become_password->data(), reach.become_password->size());
+    reach.become_password.reset();
+    return secret;
+}
+
 }  // namespace
 
 struct Sweep::State {
+    std::shared_ptr<BecomeSecret> secret;  // null: sudo -n
     Reach reach;
     Engine engine;
 };
 
 Sweep::Sweep(std::vector<HostTask> tasks, Job job, Reach reach, SweepLimits limits, Observer& observer,
-             Audit& audit)
-    : state_(new State{reach, {std::move(tasks), std::move(job), reach, limits, observer, audit}}) {}
+             Audit& audit) {
+    auto secret = take_secret(reach);
+    state_.reset(new State{
+        std::move(secret), reach, {std::move(tasks), std::move(job), reach, limits, observer, audit}});
+}
 
 Sweep::~Sweep() = default;
 
 Result<SweepResult> Sweep::run() {
-    if (state_->reach.local) return state_->engine.run([](auto& io) { return make_local_transport(io); });
+    const auto& secret = state_->secret;
+    if (state_->reach.local)
+        return state_->engine.run([&](auto& io) { return becoming(make_local_transport(io), secret); });
 
     const auto context = load_ssh_context(ssh_options(state_->reach));
     if (!context) return std::unexpected(context.error());
-    auto result = state_->engine.run([&](auto& io) { return make_ssh_transport(io, *context); });
+    auto result =
+        state_->engine.run([&](auto& io) { return becoming(make_ssh_transport(io, *context), secret); });
     result.notes = ssh_notes(**context);
     if (state_->reach.host_key_check == HostKeyCheck::off)
         result.notes.push_back("host keys were not checked (--host-key-check off)");

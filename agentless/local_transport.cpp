@@ -9,6 +9,7 @@
 
 #include "agentless/child_process.hpp"
 #include "agentless/event.hpp"
+#include "agentless/gated_input.hpp"
 #include "agentless/run_errors.hpp"
 
 namespace cleanslate::agentless {
@@ -17,23 +18,24 @@ namespace {
 namespace asio = boost::asio;
 using boost::system::error_code;
 
-// One run: a child and the three pumps that move its streams. The pumps share ownership, since a handler may
-// still be on its way when the run has ended.
+// One run: a child and the three pumps that move its streams. The pumps share ownership, also of the script,
+// since a handler may still be on its way when the run has ended.
 class LocalRun : public std::enable_shared_from_this<LocalRun> {
   public:
     LocalRun(asio::io_context& io, std::shared_ptr<Cancellation> cancellation,
-             std::unique_ptr<ChildProcess> child, std::string input, std::size_t max_bytes)
+             std::unique_ptr<ChildProcess> child, Script script, std::size_t max_bytes)
         : event_(io, std::move(cancellation)),
           child_(std::move(child)),
-          input_(std::move(input)),
+          script_(std::move(script)),
+          input_(script_, event_.waker()),
           max_bytes_(max_bytes),
           in_(io, child_->in.release()),
           ended_(io, fcntl(child_->ended.get(), F_DUPFD_CLOEXEC, 3)),
-          out_{asio::posix::stream_descriptor(io, child_->out.release()), {}, {}, false},
-          err_{asio::posix::stream_descriptor(io, child_->err.release()), {}, {}, false} {}
+          out_{asio::posix::stream_descriptor(io, child_->out.release()), {}, output_.out, false},
+          err_{asio::posix::stream_descriptor(io, child_->err.release()), {}, output_.err, false} {}
 
     void start() {
-        write_input(0);
+        move_input();
         read(out_);
         read(err_);
         ended_.async_wait(asio::posix::stream_descriptor::wait_read,
@@ -48,17 +50,15 @@ class LocalRun : public std::enable_shared_from_this<LocalRun> {
             const Event::Woken woken = co_await event_.wait(limits.deadline);
             if (woken == Event::Woken::cancelled) co_return cut(cancelled());
             if (woken == Event::Woken::deadline) co_return cut(timed_out());
+            move_input();
             if (out_.text.size() + err_.text.size() > max_bytes_) co_return cut(output_limit(max_bytes_));
         }
         const std::optional<ChildEnd> end = child_->try_reap();
         close();
         if (!end) co_return std::unexpected(connection_lost("the command was reaped by somebody else"));
-        RunOutput output;
-        output.out = std::move(out_.text);
-        output.err = std::move(err_.text);
-        output.exit_status = end->exit_status;
-        output.exit_signal = end->exit_signal;
-        co_return output;
+        output_.exit_status = end->exit_status;
+        output_.exit_signal = end->exit_signal;
+        co_return std::move(output_);
     }
 
     // Cancels what the pumps wait for; they let go of this object then.
@@ -74,7 +74,7 @@ class LocalRun : public std::enable_shared_from_this<LocalRun> {
     struct Stream {
         asio::posix::stream_descriptor pipe;
         std::array<char, 16384> buffer;
-        std::string text;
+        std::string& text;
         bool eof;
     };
 
@@ -92,30 +92,37 @@ class LocalRun : public std::enable_shared_from_this<LocalRun> {
             const bool over = self->out_.text.size() + self->err_.text.size() > self->max_bytes_;
             if (!stream.eof && !over) self->read(stream);
             if (stream.eof || over) self->event_.notify();
+            self->move_input();
         });
     }
 
-    // A child that closes its input early is no error: what it did not read is dropped.
-    void write_input(std::size_t from) {
+    // One write at a time. A child that closes its input early is no error: what it did not read is dropped.
+    void move_input() {
+        input_.look(output_);
         error_code ignored;
-        if (from == input_.size()) {
-            in_.close(ignored);
-            return;
-        }
-        in_.async_write_some(asio::buffer(input_.data() + from, input_.size() - from),
-                             [self = shared_from_this(), from](error_code error, std::size_t count) {
-                                 if (!error) self->write_input(from + count);
+        if (writing_) return;
+        if (input_.ended()) in_.close(ignored);
+        const std::string_view ready = input_.ready();
+        if (ready.empty()) return;
+        writing_ = true;
+        in_.async_write_some(asio::buffer(ready),
+                             [self = shared_from_this()](error_code error, std::size_t count) {
+                                 self->writing_ = false;
+                                 error ? self->input_.drop() : self->input_.sent(count);
+                                 if (self->in_.is_open()) self->move_input();
                              });
     }
 
     Event event_;
     std::unique_ptr<ChildProcess> child_;
-    std::string input_;
+    Script script_;
+    GatedInput input_;
+    RunOutput output_;
     std::size_t max_bytes_;
     asio::posix::stream_descriptor in_;
     asio::posix::stream_descriptor ended_;
     Stream out_, err_;
-    bool has_ended_ = false;
+    bool writing_ = false, has_ended_ = false;
 };
 
 class LocalConnection final : public Connection {
@@ -129,7 +136,7 @@ class LocalConnection final : public Connection {
         auto child = ChildProcess::start(script.command);
         if (!child) co_return std::unexpected(std::move(child.error()));
         const auto run =
-            std::make_shared<LocalRun>(io_, cancellation_, std::move(*child), script.input, limits.max_bytes);
+            std::make_shared<LocalRun>(io_, cancellation_, std::move(*child), script, limits.max_bytes);
         run->start();
         dead_ = true;  // until the run has come to its own end; also where this coroutine is dropped
         const RunGuard guard{*run};

@@ -1,6 +1,7 @@
 #include "agentless/memory_transport.hpp"
 
 #include "agentless/event.hpp"
+#include "agentless/gated_input.hpp"
 #include "agentless/run_errors.hpp"
 
 namespace cleanslate::agentless {
@@ -22,27 +23,62 @@ class MemoryConnection final : public Connection {
         if (dead_) co_return std::unexpected(connection_dead());
         MemoryReply reply = host_.reply ? host_.reply(script) : MemoryReply{};
         dead_ = true;  // until the run has come to its own end
+        RunOutput output;
+        GatedInput input(script, event_.waker());
+        if (reply.talk) {
+            const auto talked = co_await talk(reply, input, output, limits);
+            if (!talked) co_return std::unexpected(talked.error());
+        }
         const auto ends =
             reply.end == MemoryReply::End::hang ? Clock::time_point::max() : Clock::now() + reply.delay;
         const Woken woken = co_await event_.wait(std::min(ends, limits.deadline));
         if (woken == Woken::cancelled) co_return std::unexpected(cancelled());
         if (Clock::now() >= limits.deadline) co_return std::unexpected(timed_out());
-        if (reply.out.size() + reply.err.size() > limits.max_bytes) {
+        output.out += reply.out;
+        output.err += reply.err;
+        input.look(output);
+        if (output.out.size() + output.err.size() > limits.max_bytes)
             co_return std::unexpected(output_limit(limits.max_bytes));
-        }
         if (reply.end == MemoryReply::End::close) {
             co_return std::unexpected(connection_lost("the host closed the connection"));
         }
         dead_ = false;
-        RunOutput output;
-        output.out = std::move(reply.out);
-        output.err = std::move(reply.err);
         output.exit_status = reply.exit_signal.empty() ? reply.exit_status : std::nullopt;
         output.exit_signal = std::move(reply.exit_signal);
         co_return output;
     }
 
   private:
+    Awaitable<Status> talk(const MemoryReply& reply, GatedInput& input, RunOutput& output, Limits limits) {
+        std::string received;
+        for (;;) {
+            const bool was_ended = input.ended();
+            const MemoryReply::Talk said = reply.talk(received, was_ended);
+            output.out += said.out;
+            output.err += said.err;
+            input.look(output);
+            if (output.out.size() + output.err.size() > limits.max_bytes)
+                co_return std::unexpected(output_limit(limits.max_bytes));
+            if (said.over) co_return Status{};
+            const std::size_t before = received.size();
+            take_all(input, received);
+            while (received.size() == before && input.ended() == was_ended) {
+                const Woken woken = co_await event_.wait(limits.deadline);
+                if (woken == Woken::cancelled) co_return std::unexpected(cancelled());
+                if (woken == Woken::deadline) co_return std::unexpected(timed_out());
+                input.look(output);
+                take_all(input, received);
+            }
+        }
+    }
+
+    static void take_all(GatedInput& input, std::string& received) {
+        while (!input.ready().empty()) {
+            received += input.ready();
+            input.sent(input.ready().size());
+        }
+    }
+
     std::shared_ptr<Cancellation> cancellation_;
     Event event_;
     std::shared_ptr<const MemoryFleet> fleet_;  // owns host_

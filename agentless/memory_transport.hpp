@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "agentless/transport.hpp"
 
@@ -22,6 +23,14 @@ struct MemoryReply {
     std::string exit_signal;
     Milliseconds delay{0};
     End end = End::normal;
+    // For scripts with a gate, before all else: what the host prints once it has read so much of its standard
+    // input, which may be at its end. Asked again after each thing that came, until it says that it is over;
+    // out and err go in front of the above.
+    struct Talk {
+        std::string out, err;
+        bool over = false;
+    };
+    std::function<Talk(std::string_view input, bool at_end)> talk;
 };
 
 struct MemoryHost {

@@ -7,6 +7,7 @@
 #include <boost/asio/awaitable.hpp>
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -34,16 +35,26 @@ struct Endpoint {
 // What to run. `command` is handed to the login shell as it is, so it must mean the same in sh, csh and fish:
 // "/bin/sh -s" for the project's own scripts, which travel in `input` over stdin.
 struct Script {
+    // Who decides whether an answer may be given, where that is not for one run alone to say. Called on the
+    // run's thread.
+    class Warden {
+      public:
+        virtual ~Warden() = default;
+        enum class Leave { give, wait, withhold };
+        // The prompt was seen. After `wait` this is asked again once `wake` was called, from any thread.
+        virtual Leave asked(const std::function<void()>& wake) = 0;
+        virtual void passed() = 0;  // the marker came
+    };
     // What has to be said before `input` is sent: sudo's dialogue.
     struct Gate {
-        std::string
-            marker;  // a whole line on stdout; only then is `input` sent. The line is taken out of `out`
-        std::string prompt;  // on stderr; taken out of `err`
+        std::string marker;  // a whole line on stdout, taken out of `out`; only then is `input` sent
+        std::string prompt;  // on stderr, taken out of `err`; empty: nothing will be asked
         std::string answer;  // sent (with a newline) once, when the prompt was seen for the first time
+        std::shared_ptr<Warden> warden;  // null: the answer is given at once
     };
     std::string command = "/bin/sh -s";
     std::string input;
-    std::optional<Gate> gate;
+    std::optional<Gate> gate = std::nullopt;
 };
 
 // Bounds of one run. Both always hold, whatever the host does.
@@ -60,9 +71,10 @@ struct RunOutput {
     std::string err;
     std::optional<int> exit_status;  // absent where the server sent none, and where a signal ended it
     std::string exit_signal;         // "KILL", "TERM", ...; empty where none
+    std::size_t before_gate = 0;     // so much of `out` came before the marker
     bool gate_passed = true;    // the marker came, or there was no gate; else nothing of `input` was sent
     bool gate_asked = false;    // the prompt came
-    bool gate_refused = false;  // it came again (or there was no answer to give): standard input was closed
+    bool gate_refused = false;  // it came again, or no answer was given: standard input was closed
 };
 
 // A live session with one host. A session that an error or a deadline has cut is dead: drop it.

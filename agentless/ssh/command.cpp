@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "agentless/gated_input.hpp"
 #include "agentless/run_errors.hpp"
 #include "base/text.hpp"
 
@@ -14,13 +15,14 @@ constexpr std::size_t enough_unsent = 256u << 10;
 // Moves the three streams of a command, as far as they go without waiting.
 class Streams {
   public:
-    Streams(LIBSSH2_CHANNEL* channel, Link& link, std::string_view input, std::size_t max_bytes)
-        : channel_(channel), link_(link), input_(input), max_bytes_(max_bytes) {}
+    Streams(LIBSSH2_CHANNEL* channel, Link& link, const Script& script, std::size_t max_bytes)
+        : channel_(channel), link_(link), input_(script, link.event().waker()), max_bytes_(max_bytes) {}
 
     // One pass over all of them, again and again while something moves: 5 MB on stderr alone would otherwise
     // stop at its window. 0 at the end of both outputs (or where they have grown too long).
     int move() {
         for (bool moved = true; moved && !too_much();) {
+            input_.look(output);
             moved = push_input();
             for (const int stream : {0, SSH_EXTENDED_DATA_STDERR}) {
                 const ssize_t count = libssh2_channel_read_ex(channel_, stream, buffer_, sizeof buffer_);
@@ -39,25 +41,26 @@ class Streams {
 
   private:
     bool push_input() {
-        if (input_.empty()) {
+        if (input_.ended()) {
             if (eof_sent_) return false;
             eof_sent_ = libssh2_channel_send_eof(channel_) != LIBSSH2_ERROR_EAGAIN;
             return eof_sent_;
         }
-        if (link_.unsent() >= enough_unsent) return false;
-        const ssize_t count = libssh2_channel_write(channel_, input_.data(), input_.size());
+        const std::string_view ready = input_.ready();
+        if (ready.empty() || link_.unsent() >= enough_unsent) return false;
+        const ssize_t count = libssh2_channel_write(channel_, ready.data(), ready.size());
         if (count > 0) {
-            input_.remove_prefix(static_cast<std::size_t>(count));
+            input_.sent(static_cast<std::size_t>(count));
             return true;
         }
         // A command that closes its input early is no error: what it did not read is dropped.
-        if (count < 0 && count != LIBSSH2_ERROR_EAGAIN) input_ = {};
+        if (count < 0 && count != LIBSSH2_ERROR_EAGAIN) input_.drop();
         return false;
     }
 
     LIBSSH2_CHANNEL* channel_;
     Link& link_;
-    std::string_view input_;
+    GatedInput input_;
     std::size_t max_bytes_;
     bool eof_sent_ = false;
     char buffer_[16384];
@@ -127,7 +130,7 @@ Awaitable<Result<RunOutput>> run_command(Session& session, const Script& script,
     answer = co_await session.repeat(start, limits.deadline, max_received);
     if (!answer.good()) co_return run_error(session, answer, limits.max_bytes);
 
-    const auto streams = std::make_unique<Streams>(channel, session.link(), script.input, limits.max_bytes);
+    const auto streams = std::make_unique<Streams>(channel, session.link(), script, limits.max_bytes);
     const Session::Step move = [&] { return streams->move(); };
     answer = co_await session.repeat(move, limits.deadline, max_received);
     if (!answer.good()) co_return run_error(session, answer, limits.max_bytes);
