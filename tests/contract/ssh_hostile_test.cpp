@@ -262,6 +262,28 @@ TEST_F(SshHostile, a_connection_that_closes_in_the_middle_of_the_output_is_lost)
     EXPECT_EQ(again.error().kind, "connection_lost");
 }
 
+// The nonce is what tells the gate's marker from a login file that has read this project.
+TEST_F(SshHostile, a_marker_without_its_nonce_opens_no_gate) {
+    open_forced(
+        "printf \"cleanslate-\\n0123456789abcdef\\n\"; echo cleanslate-0123456789abcdef; "
+        "timeout 0.3 head -c 1 | wc -c");
+    Script script{"/bin/sh -s", "echo in"};
+    script.gate = Script::Gate{"cleanslate-00112233445566778899aabbccddeeff", "", "", nullptr};
+    const auto ran = run(script);
+    ASSERT_TRUE(ran) << ran.error().message;
+    EXPECT_FALSE(ran->gate_passed);
+    EXPECT_EQ(ran->out, "cleanslate-\n0123456789abcdef\ncleanslate-0123456789abcdef\n0\n");
+}
+
+TEST_F(SshHostile, a_connection_that_closes_at_the_prompt_is_lost) {
+    open_forced("printf prompt-1f: >&2; read -r x; kill -KILL $PPID");
+    Script script{"/bin/sh -s", "echo in"};
+    script.gate = Script::Gate{"marker-1f", "prompt-1f:", "secret", nullptr};
+    const auto ran = run(script);
+    ASSERT_FALSE(ran);
+    EXPECT_EQ(ran.error().kind, "connection_lost");
+}
+
 TEST_F(SshHostile, output_that_drips_is_whole_in_the_end_or_runs_into_the_deadline) {
     sshd_ = std::make_unique<Sshd>();
     connection_ = std::move(open(sshd_->options(), sshd_->endpoint()).value());
