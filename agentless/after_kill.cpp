@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "agentless/ipc_consumers.hpp"
 #include "agentless/supervisor.hpp"
 #include "base/text.hpp"
 
@@ -12,10 +13,19 @@ namespace cleanslate::agentless {
 
 namespace {
 
-const Process* find(const Evidence& evidence, ProcessKey key) {
-    const Process* process = evidence.find(key.pid);
-    return process != nullptr && process->key == key ? process : nullptr;
-}
+class Finder {
+  public:
+    explicit Finder(const Evidence& evidence) {
+        for (const auto& process : evidence.processes) by_key_.emplace(process.key, &process);
+    }
+    const Process* find(ProcessKey key) const {
+        const auto found = by_key_.find(key);
+        return found == by_key_.end() ? nullptr : found->second;
+    }
+
+  private:
+    std::map<ProcessKey, const Process*> by_key_;
+};
 
 std::string title(const Process& process) {
     return fmt::format("pid {} ({})", process.key.pid, ellipsize(printable(process.comm), 24));
@@ -23,11 +33,15 @@ std::string title(const Process& process) {
 
 // Why `now` is `then` started anew: the same unit, the same living parent, or the same program of the same
 // user.
-bool takes_the_place_of(const Process& now, const Process& then) {
+bool takes_the_place_of(const Process& now, const Process& then, bool in_respawner) {
     if (now.uid != then.uid) return false;
-    if (now.cgroup && now.cgroup == then.cgroup && supervisor_of(*now.cgroup).respawns()) return true;
+    if (in_respawner && now.cgroup == then.cgroup) return true;
     if (now.parent == then.parent && now.parent > 1) return true;
     return now.exe && now.exe == then.exe && now.argv && now.argv == then.argv;
+}
+
+bool is_named(const Supervisor& supervisor) {
+    return supervisor.kind != SupervisorKind::none && supervisor.kind != SupervisorKind::login_session;
 }
 
 struct Origin {
@@ -38,7 +52,7 @@ struct Origin {
 Origin origin_of(const Process& process, const Evidence& after) {
     if (process.cgroup) {
         const auto supervisor = supervisor_of(*process.cgroup);
-        if (supervisor.kind != SupervisorKind::none && supervisor.kind != SupervisorKind::login_session)
+        if (is_named(supervisor))
             return {supervisor.name, supervisor.stop_command.empty()
                                          ? fmt::format("stop {} first, then clear again", supervisor.name)
                                          : fmt::format("`{}`, then clear again", supervisor.stop_command)};
@@ -50,6 +64,48 @@ Origin origin_of(const Process& process, const Evidence& after) {
     return {"something that is not its parent any more",
             "find who starts it (cron, a login loop), then clear again"};
 }
+
+constexpr std::size_t most_origins = 10;
+
+// Processes of one origin that were not there before.
+struct Arrival {
+    std::string first;  // its title
+    std::size_t count = 1;
+    Origin origin;
+    Pid replaced = 0;  // whom the first took the place of
+    std::string who() const { return count == 1 ? first : fmt::format("{} and {} more", first, count - 1); }
+};
+
+class Arrivals {
+  public:
+    void add(const Process& process, Origin origin, Pid replaced) {
+        if (const auto there = place_.find(origin.who); there != place_.end()) {
+            ++arrivals_[there->second].count;
+            return;
+        }
+        place_.emplace(origin.who, arrivals_.size());
+        arrivals_.push_back({title(process), 1, std::move(origin), replaced});
+    }
+    // The first of them one by one, then how many more there are.
+    template <class Make>
+    void report(std::string_view code, std::vector<Finding>& findings, Make make) const {
+        std::size_t more = 0;
+        for (std::size_t i = 0; i < arrivals_.size(); ++i) {
+            if (i < most_origins)
+                findings.push_back(make(arrivals_[i]));
+            else
+                more += arrivals_[i].count;
+        }
+        if (more > 0)
+            findings.push_back({Severity::dirty, std::string(code),
+                                fmt::format("and {} more: they are started faster than they are ended", more),
+                                "find who starts them, and stop that first"});
+    }
+
+  private:
+    std::map<std::string, std::size_t> place_;
+    std::vector<Arrival> arrivals_;
+};
 
 std::vector<Holder> unprotected_holders(const HostVerdict& verdict) {
     std::map<ProcessKey, Holder> holders;
@@ -71,16 +127,27 @@ std::optional<Mebibytes> used_by(const Evidence& evidence, Pid pid) {
     return sum;
 }
 
+Finding finding_of_zombie(const Process& process, const Evidence& after) {
+    const Process* parent = after.find(process.parent);
+    auto who = parent ? title(*parent) : fmt::format("pid {}", process.parent);
+    std::string remedy = "end the parent: a zombie itself cannot be killed";
+    if (parent != nullptr && parent->cgroup)
+        if (const auto supervisor = supervisor_of(*parent->cgroup); is_named(supervisor)) {
+            who += " in " + supervisor.name;
+            if (!supervisor.stop_command.empty())
+                remedy = fmt::format(
+                    "end the parent, or stop what it runs in (`{}`): a zombie itself cannot be "
+                    "killed",
+                    supervisor.stop_command);
+        }
+    return {Severity::note, "zombie",
+            fmt::format("{} has ended, but its parent {} does not reap it", title(process), who), remedy};
+}
+
 Finding finding_of_survivor(const SignalAction& action, const Process& process, const Evidence& before,
                             const Evidence& after) {
     const auto who = title(process);
-    if (process.state == 'Z') {
-        const Process* parent = after.find(process.parent);
-        return {Severity::note, "zombie",
-                fmt::format("{} has ended, but its parent {} does not reap it", who,
-                            parent ? title(*parent) : fmt::format("pid {}", process.parent)),
-                "end the parent: a zombie itself cannot be killed"};
-    }
+    if (process.state == 'Z') return finding_of_zombie(process, after);
     if (process.state == 'D') {
         const auto then = used_by(before, process.key.pid);
         const auto now = used_by(after, process.key.pid);
@@ -89,11 +156,14 @@ Finding finding_of_survivor(const SignalAction& action, const Process& process, 
                     fmt::format("{} is still being torn down by the driver: {} of {} MiB left", who,
                                 now->count, then->count),
                     "wait, then `cleanslate check` again"};
-        return {
-            Severity::dirty, "unkillable",
-            fmt::format("{} is in uninterruptible sleep (D) after {} and gave no memory back", who,
-                        action.signal),
-            "the driver or a file system holds it: look at dmesg for Xid lines; a reboot is the usual cure"};
+        return {Severity::dirty, "unkillable",
+                fmt::format(
+                    "{} is in uninterruptible sleep (D) after {} and gave no memory back; what it waits for "
+                    "is not known",
+                    who, action.signal),
+                "the driver, a file system or a frozen cgroup holds it: look at dmesg for Xid lines, thaw or "
+                "stop "
+                "its container; a reboot is the usual cure"};
     }
     return {Severity::dirty, "survived-kill",
             fmt::format("{} is still alive (state {}) after KILL", who, process.state),
@@ -104,26 +174,36 @@ Finding finding_of_survivor(const SignalAction& action, const Process& process, 
 
 std::vector<Finding> findings_of_respawns(const Evidence& before, const Evidence& after,
                                           const HostVerdict& verdict, const std::set<ProcessKey>& signalled) {
-    std::vector<Finding> findings;
+    const Finder then(before), now(after);
+    std::vector<const Process*> ended;
+    for (const auto& key : signalled)
+        if (const Process* process = then.find(key)) ended.push_back(process);
+    Arrivals respawned, appeared;
     for (const auto& holder : unprotected_holders(verdict)) {
-        const Process* now = find(after, holder.key);
-        if (now == nullptr || find(before, holder.key) != nullptr || signalled.contains(holder.key)) continue;
-        const auto origin = origin_of(*now, after);
-        const auto replaced = std::ranges::find_if(signalled, [&](ProcessKey key) {
-            const Process* then = find(before, key);
-            return then != nullptr && takes_the_place_of(*now, *then);
-        });
-        if (replaced != signalled.end())
-            findings.push_back({Severity::dirty, "respawned",
-                                fmt::format("{} came back after pid {} was ended: started again by {}",
-                                            title(*now), replaced->pid, origin.who),
-                                origin.remedy});
+        const Process* process = now.find(holder.key);
+        if (process == nullptr || then.find(holder.key) != nullptr || signalled.contains(holder.key))
+            continue;
+        const bool in_respawner = process->cgroup && supervisor_of(*process->cgroup).respawns();
+        const auto replaced = std::ranges::find_if(
+            ended, [&](const Process* one) { return takes_the_place_of(*process, *one, in_respawner); });
+        auto origin = origin_of(*process, after);
+        if (replaced != ended.end())
+            respawned.add(*process, std::move(origin), (*replaced)->key.pid);
         else
-            findings.push_back(
-                {Severity::dirty, "new-holder",
-                 fmt::format("{} appeared during the sweep, under {}", title(*now), origin.who),
-                 "look whether it is meant to run, then clear again"});
+            appeared.add(*process, std::move(origin), 0);
     }
+    std::vector<Finding> findings;
+    respawned.report("respawned", findings, [](const Arrival& one) {
+        return Finding{Severity::dirty, "respawned",
+                       fmt::format("{} came back after pid {} was ended: started again by {}", one.who(),
+                                   one.replaced, one.origin.who),
+                       one.origin.remedy};
+    });
+    appeared.report("new-holder", findings, [](const Arrival& one) {
+        return Finding{Severity::dirty, "new-holder",
+                       fmt::format("{} appeared during the sweep, under {}", one.who(), one.origin.who),
+                       "look whether it is meant to run, then clear again"};
+    });
     return findings;
 }
 
@@ -132,8 +212,9 @@ std::vector<Finding> findings_of_survivors(const Evidence& before, const Evidenc
     std::map<ProcessKey, const SignalAction*> last;  // of each process
     for (const auto& action : outcome.signals) last[action.process.key] = &action;
     std::vector<Finding> findings;
+    const Finder there(after);
     for (const auto& [key, action] : last) {
-        const Process* process = find(after, key);
+        const Process* process = there.find(key);
         if (process == nullptr) continue;
         if (action->result == SignalResult::not_permitted)
             findings.push_back({Severity::note, "not-permitted",
@@ -142,6 +223,9 @@ std::vector<Finding> findings_of_survivors(const Evidence& before, const Evidenc
         else if (process->state == 'Z' || process->state == 'D' || action->signal == "KILL")
             findings.push_back(finding_of_survivor(*action, *process, before, after));
     }
+    std::set<ProcessKey> signalled;
+    for (const auto& [key, action] : last) signalled.insert(key);
+    add_consumers(before, after, signalled, findings);
     return findings;
 }
 

@@ -10,15 +10,16 @@
 
 namespace cleanslate::agentless {
 
-// "respawned" (with the supervisor's name and the command that stops it) for each unprotected holder of
-// `verdict` that was not there before and takes the place of a signalled one; "new-holder" for any other that
-// was not there.
+// "respawned" (with the supervisor's name and the command that stops it) for unprotected holders of `verdict`
+// that were not there before and take the place of a signalled one; "new-holder" for any others that were not
+// there. Once for each origin, and for no more than a few of these: what refills faster than it is ended has
+// as many as it likes.
 std::vector<Finding> findings_of_respawns(const Evidence& before, const Evidence& after,
                                           const HostVerdict& verdict, const std::set<ProcessKey>& signalled);
 
 // "unkillable" (in D state after KILL, no memory released), "slow-teardown" (in D state, memory going down),
 // "zombie" (with the parent that does not reap it), "survived-kill" and "not-permitted", for those that are
-// still there.
+// still there; "ipc-consumer" for those that were not signalled and took over memory of those that are gone.
 std::vector<Finding> findings_of_survivors(const Evidence& before, const Evidence& after,
                                            const HostOutcome& outcome);
 

@@ -59,16 +59,20 @@ std::vector<FindingKind> host_findings() {
          "nvidia-cuda-mps-server among the holders",
          "quit it in nvidia-cuda-mps-control, its own command: its clients end with it"},
         {"zombie-holder", dirty, "the driver lists a process that has ended and was not reaped by its parent",
-         "state Z in /proc/PID/stat", "end its parent"},
+         "state Z in /proc/PID/stat",
+         "end its parent, or stop the unit or container that it runs in; else reboot"},
         {"held", dirty, "an unprotected process has a context on the GPU",
          "--query-compute-apps, by pid and uuid", "clear the host"},
         {"ghost", dirty,
          "the driver lists a process that no longer lives: its memory lives on in inherited descriptors",
          "a compute app whose pid is not in /proc, or named `[Not Found]` and taken by another process",
-         "clear the host: who inherited them is listed as holder"},
+         "clear the host: who inherited them is listed as holder; with nobody there, reset the GPU, else "
+         "reboot"},
         {"foreign-holder", dirty, "the driver lists a pid that is not this host's process",
          "a compute app whose pid is not in this /proc, which is not the host's own",
-         "look on the host itself, outside the container"},
+         "look on the host itself, outside the container: stop the container or unit it is in, else reset "
+         "the "
+         "GPU"},
         {"holder-without-device", dirty,
          "the driver lists a living process that has no device file open under a name known here: another "
          "has taken the pid, or the file has another name there; not signalled",
@@ -124,7 +128,7 @@ std::vector<FindingKind> host_findings() {
         {"survived-kill", dirty, "alive after KILL", "its pid and start time are still there",
          "end its tracer, then clear again"},
         {"zombie", note, "ended, and its parent does not reap it", "state Z in /proc/PID/stat",
-         "end the parent"},
+         "end the parent, or stop the unit or container that it runs in; else reboot"},
         {"not-permitted", note, "this login may not signal it",
          "kill answers: operation not permitted; or another owner, without root",
          "log in as root or as its owner"},

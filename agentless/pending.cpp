@@ -1,8 +1,6 @@
 // Goes away: what is declared and not written yet. Who writes one takes it out of here.
 #include "agentless/ownership.hpp"
 #include "agentless/remote.hpp"
-#include "agentless/resets.hpp"
-#include "agentless/stops.hpp"
 
 namespace cleanslate::agentless {
 
@@ -10,15 +8,6 @@ namespace cleanslate::agentless {
 std::optional<std::string> scheduler_of(const Evidence&) { return std::nullopt; }
 bool is_logged_in(std::uint32_t, const Evidence&, const Lineage&) { return true; }
 std::optional<std::string> orphaned(const Process&, const Evidence&, const Lineage&) { return std::nullopt; }
-
-// stops.hpp, resets.hpp
-StopChoice choose_stops(const playbooks::StopStep&, const Evidence&, const ChoicePolicy&) { return {}; }
-ResetChoice choose_resets(const playbooks::ResetStep&, const Evidence&, const HostVerdict&,
-                          const ChoicePolicy&) {
-    return {};
-}
-ShmChoice choose_shm(const playbooks::CleanShmStep&, const Evidence&, const ChoicePolicy&) { return {}; }
-std::optional<std::string> reboot_withheld(const Evidence&, const ChoicePolicy&) { return "not written yet"; }
 
 // remote.hpp
 std::string lock_script(const LockRequest&, std::string_view) { return {}; }

@@ -60,8 +60,8 @@ std::string unread(const Evidence& evidence, const std::vector<std::string>& cut
 }
 
 // Whether every context that the driver lists belongs to a process that could be looked into.
-bool apps_are_seen(const Evidence& evidence) {
-    return std::ranges::all_of(evidence.apps, [&](const ComputeApp& app) {
+bool apps_are_seen(const std::vector<ComputeApp>& apps, const Evidence& evidence) {
+    return std::ranges::all_of(apps, [&](const ComputeApp& app) {
         const Process* process = app.pid ? evidence.find(*app.pid) : nullptr;
         return process != nullptr && process->fds_readable && process->maps_readable;
     });
@@ -94,13 +94,13 @@ void judge_hung_reads(const Evidence& evidence, Findings& findings) {
 // Without a look into every process, the driver's own list is what there is to go by: of a login that is not
 // root it must be empty, and where root itself is kept out of some processes (by a sandbox or a security
 // module) it must list none of those. What did not answer at all proves nothing.
-void judge_sight(const Evidence& evidence, const Expectations& expectations, bool otherwise_clean,
-                 Findings& findings) {
+void judge_sight(const Evidence& evidence, const std::vector<ComputeApp>& apps,
+                 const Expectations& expectations, bool otherwise_clean, Findings& findings) {
     const bool own_view = !evidence.root || evidence.proc_hides_others;
     if (!own_view && evidence.holders_visible) return;
     const auto cuts = other_cuts(evidence);
     const bool silent = !own_view && (!evidence.cuts.empty() || evidence.unreadable == 0);
-    const bool proven = !otherwise_clean || (own_view ? evidence.apps.empty() : apps_are_seen(evidence));
+    const bool proven = !otherwise_clean || (own_view ? apps.empty() : apps_are_seen(apps, evidence));
     const auto severity =
         silent || expectations.require_holders || !proven ? Severity::unknown : Severity::note;
     const bool only_hung = cuts.empty() && evidence.unreadable == 0 && !hangs(evidence).empty();

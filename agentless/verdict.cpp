@@ -8,6 +8,7 @@
 #include "agentless/findings.hpp"
 #include "agentless/gpu_sources.hpp"
 #include "agentless/gpu_verdict.hpp"
+#include "agentless/judged_gpus.hpp"
 #include "agentless/limits.hpp"
 #include "agentless/optional_verdict.hpp"
 #include "agentless/placement.hpp"
@@ -19,10 +20,11 @@
 namespace cleanslate::agentless {
 namespace {
 
-void judge_openers(const std::vector<Holder>& openers, Findings& findings) {
+void judge_openers(const HostVerdict& host, const Evidence& evidence, Findings& findings) {
     std::vector<const Holder*> unprotected;
-    for (const auto& opener : openers)
-        if (!opener.is_protected) unprotected.push_back(&opener);
+    for (const auto& opener : host.openers)
+        if (!opener.is_protected && opener_counts(opener, host.gpus, evidence))
+            unprotected.push_back(&opener);
     if (!unprotected.empty())
         findings.add(finding(
             "opener", "a device file is open, without a context on any GPU: " + names_of(unprotected)));
@@ -66,13 +68,15 @@ void add_gpus(const Evidence& evidence, const Expectations& expectations, const 
         if (!a.index || !b.index) return a.index.has_value() && !b.index;
         return *a.index < *b.index;
     });
+    mark_judged(expectations.only_gpus, host.gpus, findings);
     host.openers = std::move(who.openers);
-    judge_openers(host.openers, findings);
+    judge_openers(host, evidence, findings);
 }
 
 Verdict worst(const HostVerdict& host) {
     Verdict verdict = Verdict::clean;
-    for (const auto& gpu : host.gpus) verdict = worse(verdict, gpu.verdict);
+    for (const auto& gpu : host.gpus)
+        if (gpu.judged) verdict = worse(verdict, gpu.verdict);
     for (const auto& found : host.findings) verdict = worse(verdict, verdict_of(found.severity));
     return verdict;
 }
@@ -109,7 +113,8 @@ void judge_complete(const Evidence& evidence, const Expectations& expectations, 
         return;
     }
     judge_hung_reads(evidence, findings);
-    judge_sight(evidence, expectations, worst(host) == Verdict::clean, findings);
+    judge_sight(evidence, apps_that_count(host.gpus, evidence), expectations, worst(host) == Verdict::clean,
+                findings);
 }
 
 }  // namespace

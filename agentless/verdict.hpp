@@ -61,6 +61,7 @@ struct GpuVerdict {
     std::string uuid, bus_id, name;
     std::optional<Mebibytes> used, total;
     Verdict verdict = Verdict::unknown;
+    bool judged = true;  // counts for the host's verdict: false for one beside Expectations::only_gpus
     bool repaired = false;
     std::vector<Finding> findings;
     std::vector<Holder> holders;

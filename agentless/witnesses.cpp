@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "agentless/holder.hpp"
+#include "agentless/supervisor.hpp"
 #include "base/text.hpp"
 
 namespace cleanslate::agentless {
@@ -72,13 +73,49 @@ std::string as_listed(const Holder& holder, const Evidence& evidence) {
                        facts.empty() ? std::string() : fmt::format(" ({})", fmt::join(facts, ", ")));
 }
 
-std::string parent_of(const Holder& holder, const Evidence& evidence) {
+// Not reaped: by whom, and what that one's supervisor is.
+Finding finding_of_zombie(const Holder& holder, const Evidence& evidence) {
     const Process* process = evidence.find(holder.key.pid);
-    if (process == nullptr || process->parent <= 0) return "its parent";
-    const Process* parent = evidence.find(process->parent);
-    return parent == nullptr
-               ? fmt::format("its parent, pid {}", process->parent)
-               : fmt::format("its parent, pid {} ({})", process->parent, printable(parent->comm));
+    const Process* parent =
+        process == nullptr || process->parent <= 0 ? nullptr : evidence.find(process->parent);
+    std::string who = "its parent";
+    if (process != nullptr && process->parent > 0) who += fmt::format(", pid {}", process->parent);
+    Supervisor supervisor;
+    if (parent != nullptr) {
+        who += fmt::format(" ({})", printable(parent->comm));
+        if (parent->cgroup) supervisor = supervisor_of(*parent->cgroup);
+        if (supervisor.kind != SupervisorKind::none && supervisor.kind != SupervisorKind::login_session)
+            who += fmt::format(" in {}", supervisor.name);
+    }
+    auto made =
+        finding("zombie-holder", fmt::format("the driver lists {}, which has ended and was not reaped by {}",
+                                             as_listed(holder, evidence), who));
+    if (!supervisor.stop_command.empty())
+        made.remedy = fmt::format("end its parent, or stop what that runs in: `{}`; else reboot",
+                                  supervisor.stop_command);
+    return made;
+}
+
+// "; its memory may be kept by pid 70 (sleep 1000)": the heirs on the GPU, protected ones where there are no
+// others.
+std::string keepers(const std::vector<Holder>& holders) {
+    std::vector<std::string> names;
+    std::size_t more = 0;
+    const bool unprotected = std::ranges::any_of(
+        holders, [](const Holder& holder) { return holder.inherited && !holder.is_protected; });
+    for (const auto& holder : holders) {
+        if (!holder.inherited || (unprotected && holder.is_protected)) continue;
+        if (names.size() == most_names)
+            ++more;
+        else
+            names.push_back(holder.command
+                                ? fmt::format("pid {} ({}{})", holder.key.pid, ellipsize(*holder.command, 40),
+                                              holder.is_protected ? ", protected" : "")
+                                : name_of(holder));
+    }
+    if (names.empty()) return "";
+    return fmt::format("; its memory may be kept by {}{}", fmt::join(names, ", "),
+                       more == 0 ? std::string() : fmt::format(" and {} more", more));
 }
 
 void find_odd_holders(const std::vector<Holder>& holders, const Evidence& evidence, Findings& findings) {
@@ -89,7 +126,7 @@ void find_odd_holders(const std::vector<Holder>& holders, const Evidence& eviden
                 finding(code, fmt::format("the driver lists {}, {}", as_listed(holder, evidence), what)));
         };
         if (holder.ghost)
-            say("ghost", "which no longer lives");
+            say("ghost", "which no longer lives" + keepers(holders));
         else if (holder.foreign_pid)
             say("foreign-holder", "which is no process of this /proc");
         else if (has_no_pid(holder))
@@ -100,8 +137,7 @@ void find_odd_holders(const std::vector<Holder>& holders, const Evidence& eviden
         else if (holder.without_device)
             say("holder-without-device", "which lives and has no device file open under a name known here");
         else if (ended(holder))
-            say("zombie-holder",
-                fmt::format("which has ended and was not reaped by {}", parent_of(holder, evidence)));
+            findings.add(finding_of_zombie(holder, evidence));
     }
 }
 
@@ -193,6 +229,16 @@ void compare_memory(const Slot& slot, const GpuVerdict& gpu, const Limit& limit,
                                          gpu.used->count, sum.count, listed_names(gpu.holders, evidence))));
 }
 
+// Before any signal: SIGKILL too reaches it only when the kernel lets it go.
+void find_uninterruptible(const std::vector<const Holder*>& holders, Findings& findings) {
+    for (const Holder* holder : holders)
+        if (holder->state == 'D')
+            findings.add(
+                finding("holder-uninterruptible",
+                        fmt::format("{} is in uninterruptible sleep (D); what it waits for is not known",
+                                    name_of(*holder))));
+}
+
 void find_mps(const std::vector<Holder>& holders, Findings& findings) {
     for (const auto& holder : holders)
         if (present(holder) && is_mps_server(holder))
@@ -230,6 +276,7 @@ void judge_witnesses(const Slot& slot, const GpuVerdict& gpu, const Limit& limit
     const bool ownerless = sorted.unprotected.empty() && (sorted.ghosts || (over && !sorted.others));
     if (ownerless) find_ownerless(slot, gpu, evidence, expectations, findings);
     compare_memory(slot, gpu, limit, ownerless, evidence, findings);
+    find_uninterruptible(sorted.unprotected, findings);
     find_mps(gpu.holders, findings);
 }
 

@@ -1,0 +1,272 @@
+#include "agentless/stops.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <unordered_set>
+
+#include "agentless/attribution.hpp"
+#include "agentless/mps_stop.hpp"
+#include "agentless/nvidia_smi_cells.hpp"
+#include "agentless/process_name.hpp"
+#include "base/text.hpp"
+
+namespace cleanslate::agentless {
+
+namespace {
+
+std::string title(const Process& process) {
+    return fmt::format("pid {} ({})", process.key.pid, printable(name_of(process)));
+}
+
+bool is_below(const std::string& cgroup, const std::string& path) {
+    return cgroup.starts_with(path) && (cgroup.size() == path.size() || cgroup[path.size()] == '/');
+}
+
+// In lower case, the uuids of the GPUs that `gpus` of a match names. An index that two rows have is nobody's.
+std::set<std::string> meant_uuids(const std::vector<std::string>& gpus, const Evidence& evidence) {
+    std::set<std::string> uuids;
+    for (const auto& gpu : gpus) {
+        std::set<std::string> named;
+        for (const auto& row : evidence.gpus)
+            if (row.index && gpu == std::to_string(*row.index)) named.insert(lowered(row.uuid));
+        uuids.insert(named.size() == 1 ? *named.begin() : lowered(gpu));
+    }
+    return uuids;
+}
+
+// Who holds a GPU that `gpus` does not name: with a context there, or with a dead one's memory. A context on
+// a GPU that is no row's, as on an instance of one, is one elsewhere.
+std::unordered_set<Pid> holders_elsewhere(const std::vector<std::string>& gpus, const Evidence& evidence) {
+    std::unordered_set<Pid> holders;
+    if (gpus.empty()) return holders;
+    const auto meant = meant_uuids(gpus, evidence);
+    for (const auto& app : evidence.apps) {
+        if (!app.pid || meant.contains(lowered(app.uuid))) continue;
+        holders.insert(*app.pid);
+        if (!witness(app, evidence).dead()) continue;
+        std::optional<int> minor;
+        if (evidence.driver_gpus)
+            for (const auto& gpu : *evidence.driver_gpus)
+                if (!gpu.uuid.empty() && gpu.uuid == app.uuid) minor = gpu.minor;
+        for (const Process* heir : heirs(minor, evidence)) holders.insert(heir->key.pid);
+    }
+    return holders;
+}
+
+class Stopper {
+  public:
+    Stopper(const playbooks::StopStep& step, const Evidence& evidence, const ChoicePolicy& policy)
+        : step_(step),
+          evidence_(evidence),
+          policy_(policy),
+          lineage_(evidence),
+          elsewhere_(holders_elsewhere(step.match.gpus, evidence)) {}
+
+    StopChoice choose() {
+        auto chosen = agentless::choose(step_.match, evidence_, policy_);
+        for (const auto& target : chosen.targets) {
+            targets_.insert(target.key);
+            if (target.supervisor && is_asked_for(target.supervisor->kind)) group(target);
+        }
+        for (auto& one : groups_) {
+            auto why = why_left(one);
+            if (why)
+                result_.left.push_back({one.supervisor.name, std::move(*why)});
+            else
+                take(std::move(one));
+        }
+        if (step_.mps) choose_mps(step_, evidence_, policy_, lineage_, targets_, result_);
+        result_.spared = std::move(chosen.spared);
+        return std::move(result_);
+    }
+
+  private:
+    struct Group {
+        Supervisor supervisor;
+        std::vector<ProcessKey> processes;
+        std::string first_rule;
+    };
+
+    bool is_asked_for(SupervisorKind kind) const;
+    void group(const Target& target);
+    void take(Group group);
+    std::optional<std::string> why_left(const Group& group) const;
+    std::optional<std::string> why_not_at_all(const Supervisor& supervisor) const;
+    std::optional<std::string> why_it_lives(const Group& group) const;
+    std::vector<const Process*> members(const Supervisor& supervisor) const;
+    bool in_same_job(const Process& process, const Supervisor& job) const;
+    bool is_agreed_to(const Group& group) const;
+    bool is_its_own_daemon(const Supervisor& supervisor, const Process& member) const;
+    std::optional<std::string> why_unmeant(const Process& member) const;
+
+    const playbooks::StopStep& step_;
+    const Evidence& evidence_;
+    const ChoicePolicy& policy_;
+    const Lineage lineage_;
+    const std::unordered_set<Pid> elsewhere_;
+    std::set<ProcessKey> targets_;
+    std::vector<Group> groups_;
+    StopChoice result_;
+};
+
+bool Stopper::is_asked_for(SupervisorKind kind) const {
+    switch (kind) {
+        case SupervisorKind::systemd_unit:
+        case SupervisorKind::user_unit:
+        case SupervisorKind::login_session:
+            return step_.units;
+        case SupervisorKind::container:
+            return step_.containers;
+        case SupervisorKind::slurm_job:
+            return step_.slurm_jobs;
+        case SupervisorKind::pod:
+        case SupervisorKind::none:
+            break;
+    }
+    return false;
+}
+
+void Stopper::group(const Target& target) {
+    const auto& supervisor = *target.supervisor;
+    const auto same = std::ranges::find_if(groups_, [&](const Group& there) {
+        return there.supervisor.kind == supervisor.kind && there.supervisor.name == supervisor.name &&
+               there.supervisor.path == supervisor.path;
+    });
+    if (same == groups_.end())
+        groups_.push_back({supervisor, {target.key}, target.rule});
+    else
+        same->processes.push_back(target.key);
+}
+
+void Stopper::take(Group group) {
+    const auto more = group.processes.size() - 1;
+    const auto rule = fmt::format("supervisor of {}{} ({})", group.processes.front().pid,
+                                  more == 0 ? "" : fmt::format(" and {} more", more), group.first_rule);
+    // One that is known by two paths, as a job by its cgroup and by its slurmstepd, is stopped once.
+    const auto same = std::ranges::find(result_.stops, group.supervisor.stop_command, &StopTarget::command);
+    if (same != result_.stops.end()) {
+        same->processes.insert(same->processes.end(), group.processes.begin(), group.processes.end());
+        return;
+    }
+    auto command = group.supervisor.stop_command;
+    result_.stops.push_back(
+        {std::move(group.supervisor), std::move(group.processes), std::move(command), rule});
+}
+
+std::optional<std::string> Stopper::why_left(const Group& group) const {
+    if (auto why = why_not_at_all(group.supervisor)) return why;
+    return why_it_lives(group);
+}
+
+std::optional<std::string> Stopper::why_not_at_all(const Supervisor& supervisor) const {
+    if (supervisor.kind == SupervisorKind::login_session) return "a login is not stopped";
+    if (supervisor.stop_command.empty())
+        return supervisor.kind == SupervisorKind::systemd_unit ? "unrelated work runs in it too"
+                                                               : "no command is known that stops it";
+    if (supervisor.kind == SupervisorKind::systemd_unit && !evidence_.root)
+        return "it is a unit of the system's, and the login is not root";
+    // A user sees all that is in a unit of his own.
+    if (evidence_.proc_hides_others && supervisor.kind != SupervisorKind::user_unit)
+        return "/proc shows only some processes, so what else runs in it is not known";
+    return std::nullopt;
+}
+
+// Of a Slurm that does not track its jobs by cgroup.
+bool Stopper::in_same_job(const Process& process, const Supervisor& job) const {
+    if (job.kind != SupervisorKind::slurm_job) return false;
+    const auto own = supervisor_of(process, lineage_);
+    return own.kind == job.kind && own.name == job.name;
+}
+
+// Everything that the supervisor's end would end. One whose cgroup could not be read may be in it.
+std::vector<const Process*> Stopper::members(const Supervisor& supervisor) const {
+    std::vector<const Process*> members;
+    for (const auto& process : evidence_.processes) {
+        if (has_ended(process) || process.kernel_thread) continue;
+        const bool below =
+            process.cgroup && !supervisor.path.empty() && is_below(*process.cgroup, supervisor.path);
+        if (below || !process.cgroup || in_same_job(process, supervisor)) members.push_back(&process);
+    }
+    return members;
+}
+
+// A job's own slurmstepd ends with it, and reports its end.
+bool Stopper::is_its_own_daemon(const Supervisor& supervisor, const Process& member) const {
+    return supervisor.kind == SupervisorKind::slurm_job && member.uid == 0U &&
+           name_of(member) == "slurmstepd" && member.cgroup && !supervisor.path.empty() &&
+           is_below(*member.cgroup, supervisor.path) &&
+           std::ranges::find(evidence_.session_ancestors, member.key.pid) ==
+               evidence_.session_ancestors.end();
+}
+
+// What the match excludes, and a supervisor's end would end too.
+std::optional<std::string> Stopper::why_unmeant(const Process& member) const {
+    const auto& match = step_.match;
+    const auto named = [&](const std::vector<std::string>& users) {
+        return std::ranges::any_of(users, [&](const std::string& user) {
+            return (!member.user.empty() && user == member.user) ||
+                   (member.uid && user == std::to_string(*member.uid));
+        });
+    };
+    const bool others = (!match.user.empty() && !named(match.user)) ||
+                        (!match.not_user.empty() && (!member.uid || named(match.not_user))) ||
+                        (match.uid_at_least && (!member.uid || *member.uid < *match.uid_at_least));
+    if (others)
+        return fmt::format("{} of {} runs in it, whom the match does not mean", title(member),
+                           !member.user.empty() ? printable(member.user)
+                           : member.uid         ? fmt::format("uid {}", *member.uid)
+                                                : "an unknown user");
+    if (elsewhere_.contains(member.key.pid))
+        return fmt::format("{} in it holds a GPU that is not meant", title(member));
+    return std::nullopt;
+}
+
+// Who agreed to stop it agreed to all that is in it. One that only a later child has gone into was not there.
+bool Stopper::is_agreed_to(const Group& group) const {
+    const auto listed = [&](ProcessKey key) { return policy_.consent->listed.contains(key); };
+    return policy_.consent == nullptr || policy_.consent->units.contains(group.supervisor.path) ||
+           std::ranges::any_of(group.processes, listed);
+}
+
+// The reason is that of the first process of it that must live.
+std::optional<std::string> Stopper::why_it_lives(const Group& group) const {
+    const auto& supervisor = group.supervisor;
+    playbooks::Match each;
+    std::vector<const Process*> others;
+    for (const Process* member : members(supervisor)) {
+        if (auto why = why_unmeant(*member)) return why;
+        if (targets_.contains(member->key) || is_its_own_daemon(supervisor, *member)) continue;
+        others.push_back(member);
+        each.pid.push_back(member->key.pid);
+    }
+    if (others.empty()) return std::nullopt;
+    auto policy = policy_;
+    if (is_agreed_to(group)) policy.consent = nullptr;
+    const auto alone = agentless::choose(each, evidence_, policy);
+    std::set<ProcessKey> may_end;
+    for (const auto& target : alone.targets) may_end.insert(target.key);
+    for (const auto& one : alone.spared) {
+        const Process* member = evidence_.find(one.key.pid);
+        if (targets_.contains(one.key) || member == nullptr || is_its_own_daemon(supervisor, *member))
+            continue;
+        return member->cgroup ? fmt::format("{} runs in it: {}", title(*member), one.why)
+                              : fmt::format("{} may run in it, its cgroup could not be read: {}",
+                                            title(*member), one.why);
+    }
+    for (const Process* member : others)
+        if (!may_end.contains(member->key)) return fmt::format("{} runs in it", title(*member));
+    return std::nullopt;
+}
+
+}  // namespace
+
+StopChoice choose_stops(const playbooks::StopStep& step, const Evidence& evidence,
+                        const ChoicePolicy& policy) {
+    if (!evidence.complete) return {};
+    return Stopper(step, evidence, policy).choose();
+}
+
+}  // namespace cleanslate::agentless
