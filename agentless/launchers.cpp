@@ -3,44 +3,16 @@
 #include <algorithm>
 
 #include "agentless/process_name.hpp"
+#include "agentless/roles.hpp"
 
 namespace cleanslate::agentless {
 
 namespace {
 
-const std::vector<std::string_view> ways_in = {"sshd",  "sshd-session", "sshd-auth", "dropbear",
-                                               "login", "agetty",       "su",        "sudo",
-                                               "doas",  "runuser",      "telnetd",   "in.telnetd"};
-
-const std::vector<std::string_view> never_launchers = {
-    // terminal multiplexers and what keeps a terminal over a lost connection
-    "tmux*", "screen*", "SCREEN", "zellij", "dtach", "abduco", "dvtm", "mosh-server", "etserver",
-    "etterminal",
-    // init, in a container too, and supervisors of services
-    "systemd", "init", "tini*", "docker-init", "podman-init", "dumb-init", "catatonit", "runit*", "runsv*",
-    "s6-*", "supervise*", "openrc*", "monit", "cron", "crond", "CRON", "atd", "xinetd", "inetd",
-    // of jobs
-    "slurmd", "slurmstepd", "pbs_mom", "sge_execd", "sge_shepherd", "condor_*", "sbatchd", "res",
-    // of containers
-    "containerd*", "dockerd", "conmon", "podman", "runc", "crun", "crio", "kubelet", "k3s*", "lxc*", "incus*",
-    "starter", "starter-suid", "apptainer", "singularity*", "enroot*",
-    // of desktops
-    "gnome-session*", "gnome-shell", "startplasma*", "plasma_session", "plasmashell", "ksmserver", "kdeinit*",
-    "xfce4-session", "cinnamon*", "lxsession", "lxqt-session", "xinit", "Xorg", "gdm*", "sddm*", "lightdm*"};
-
-// Supervisors that are python scripts.
-const std::vector<std::string_view> supervising_scripts = {"supervisord", "circusd", "salt-minion",
-                                                           "salt-call", "byobu*"};
-
+// By name alone: sparing one too many is the safe side here.
 bool never_launches(const Process& process) {
-    if (is_shell(process) || fits_any(ways_in, name_of(process)) ||
-        fits_any(never_launchers, name_of(process)))
-        return true;
-    // What a launcher calls itself counts as well here: sparing one too many is the safe side.
-    if (process.comm == "tmux: server" || process.comm == "supervisord" || process.comm == "salt-minion")
-        return true;
-    const auto script = python_script(process);
-    return script && fits_any(supervising_scripts, *script);
+    return is_shell(process) || is_named_as_way_in(process) || keeps_terminals(process) ||
+           is_named_as_supervisor(process);
 }
 
 bool same_user_and_cgroup(const Process& a, const Process& b) {
@@ -94,11 +66,6 @@ std::vector<const Process*> launchers_of(const Process& target, const Evidence& 
     return launchers;
 }
 
-bool is_way_in(const Process& process) {
-    if (is_login_shell(process)) return true;
-    if (!fits_any(ways_in, name_of(process))) return false;
-    // An ordinary user's own program of that name is just a program.
-    return process.uid == 0U || process.exe_owner == 0U || !process.exe_owner;
-}
+bool is_way_in(const Process& process) { return is_login_shell(process) || lets_people_in(process); }
 
 }  // namespace cleanslate::agentless

@@ -1,12 +1,27 @@
 #include "agentless/lineage.hpp"
 
-#include <unordered_set>
+#include <tuple>
 
 namespace cleanslate::agentless {
 
+namespace {
+
+// Beyond the start time only so that the order of a survey's records never counts.
+bool is_younger(const Process& a, const Process& b) {
+    return std::tie(a.key.start, a.parent, a.uid, a.session, a.comm, a.exe, a.argv, a.cgroup) >
+           std::tie(b.key.start, b.parent, b.uid, b.session, b.comm, b.exe, b.argv, b.cgroup);
+}
+
+}  // namespace
+
 Lineage::Lineage(const Evidence& evidence) {
     by_pid_.reserve(evidence.processes.size());
-    for (const auto& process : evidence.processes) by_pid_.emplace(process.key.pid, &process);
+    for (const auto& process : evidence.processes) {
+        const auto [there, is_new] = by_pid_.emplace(process.key.pid, &process);
+        if (is_new) continue;
+        twice_.insert(process.key.pid);
+        if (is_younger(process, *there->second)) there->second = &process;
+    }
 }
 
 const Process* Lineage::find(Pid pid) const {

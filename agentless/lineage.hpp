@@ -2,6 +2,7 @@
 // Who descends from whom among the processes of a survey. The evidence must outlive it.
 
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "agentless/evidence.hpp"
@@ -17,7 +18,12 @@ class Lineage {
   public:
     explicit Lineage(const Evidence& evidence);
 
-    const Process* find(Pid pid) const;  // null where the survey has no such process
+    // Null where the survey has no such process. Of two with one pid the younger: the other one has ended.
+    const Process* find(Pid pid) const;
+
+    // The pid stands twice in the survey: one of the two is not there any more, and who is whose child is not
+    // known.
+    bool given_away(Pid pid) const { return twice_.contains(pid); }
 
     // Null where the survey does not have the parent, or where what bears the parent's pid started later than
     // its child: then the pid was given away again between two looks.
@@ -29,6 +35,7 @@ class Lineage {
 
   private:
     std::unordered_map<Pid, const Process*> by_pid_;
+    std::unordered_set<Pid> twice_;
 };
 
 }  // namespace cleanslate::agentless

@@ -1,13 +1,7 @@
 // Goes away: what is declared and not written yet. Who writes one takes it out of here.
-#include "agentless/ownership.hpp"
 #include "agentless/remote.hpp"
 
 namespace cleanslate::agentless {
-
-// ownership.hpp
-std::optional<std::string> scheduler_of(const Evidence&) { return std::nullopt; }
-bool is_logged_in(std::uint32_t, const Evidence&, const Lineage&) { return true; }
-std::optional<std::string> orphaned(const Process&, const Evidence&, const Lineage&) { return std::nullopt; }
 
 // remote.hpp
 std::string lock_script(const LockRequest&, std::string_view) { return {}; }

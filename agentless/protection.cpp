@@ -86,8 +86,9 @@ bool daemon_fits(const ProtectedEntry& entry, const Process& process, const Evid
 bool may_hold_memory(const Process& process, const Evidence& evidence) {
     return std::ranges::any_of(evidence.apps, [&](const ComputeApp& app) {
         if (!app.pid || *app.pid == process.key.pid) return true;
-        const Process* owner = evidence.find(*app.pid);
-        return owner == nullptr || has_ended(*owner);
+        return std::ranges::none_of(evidence.processes, [&](const Process& owner) {
+            return owner.key.pid == *app.pid && !has_ended(owner);
+        });
     });
 }
 

@@ -74,6 +74,15 @@ std::string stop_of_user_unit(std::string_view uid, std::string_view unit) {
     return fmt::format("systemctl --user --machine={}@ stop {}", uid, quoted(unit));
 }
 
+Supervisor job(std::string_view id, std::string_view path) {
+    Supervisor job{SupervisorKind::slurm_job, "slurm job (id not shown)", {}, {}, std::string(path), false};
+    if (id.empty()) return job;
+    job.name = fmt::format("slurm job {}", id);
+    job.stop_command = fmt::format("scancel {}", id);
+    job.job_id = job.id = id;
+    return job;
+}
+
 // v1: /slurm/uid_1000/job_42/step_0/task_0, with the node's name as /slurm_gpu01/...
 // v2: /system.slice/slurmstepd.scope/job_42/step_0/user/task_0, with the node's name as
 // gpu01_slurmstepd.scope
@@ -81,10 +90,7 @@ std::optional<Supervisor> slurm_job(const CgroupPath& path, std::size_t end) {
     bool in_slurm = false;
     for (std::size_t i = 0; i < end; ++i) {
         const auto part = path.parts[i];
-        if (const auto id = number_in(part, "job_"); in_slurm && !id.empty())
-            return Supervisor{SupervisorKind::slurm_job,     fmt::format("slurm job {}", id),
-                              fmt::format("scancel {}", id), std::string(id),
-                              std::string(path.down_to(i)),  false};
+        if (const auto id = number_in(part, "job_"); in_slurm && !id.empty()) return job(id, path.down_to(i));
         in_slurm = in_slurm || part == "slurm" || part.starts_with("slurm_") ||
                    part.ends_with("slurmstepd.scope") || part == "slurmd.service";
     }
@@ -122,8 +128,13 @@ std::optional<Supervisor> pod(const CgroupPath& path, std::size_t end) {
         in_kubepods = in_kubepods || path.parts[i].find("kubepods") != std::string_view::npos;
         if (!in_kubepods) continue;
         if (const auto uid = pod_uid(path.parts[i]); !uid.empty())
-            return Supervisor{
-                SupervisorKind::pod, "pod " + uid, delete_pod(uid), {}, std::string(path.down_to(i))};
+            return Supervisor{SupervisorKind::pod,
+                              "pod " + uid,
+                              delete_pod(uid),
+                              {},
+                              std::string(path.down_to(i)),
+                              true,
+                              uid};
     }
     if (in_kubepods) return Supervisor{SupervisorKind::pod, "pod (uid not shown)", {}, {}, {}};
     return std::nullopt;
@@ -150,20 +161,21 @@ std::optional<Supervisor> container_at(const CgroupPath& path, std::size_t i) {
     auto part = path.parts[i];
     const auto before = i > 0 ? path.parts[i - 1] : std::string_view{};
     const auto make = [&](std::string_view engine, std::string_view id, std::string_view stop) {
+        const auto shown = is_container_id(id) ? id.substr(0, shown_id_length) : id;
         return Supervisor{SupervisorKind::container,
-                          fmt::format("{} {}", engine, id),
-                          stop.empty() ? std::string{} : fmt::format("{}{}", stop, id),
+                          fmt::format("{} {}", engine, shown),
+                          stop.empty() ? std::string{} : fmt::format("{}{}", stop, shown),
                           {},
-                          std::string(path.down_to(i))};
+                          std::string(path.down_to(i)),
+                          true,
+                          std::string(id)};
     };
     if (part.ends_with(".scope")) part.remove_suffix(6);
     for (const auto& engine : engines)
         if (part.starts_with(engine.prefix) && is_container_id(part.substr(engine.prefix.size())))
-            return make(engine.name, part.substr(engine.prefix.size(), shown_id_length), engine.stop);
-    if (is_container_id(part)) {
-        const auto id = part.substr(0, shown_id_length);
-        return before == "docker" ? make("docker", id, "docker stop ") : make("container", id, {});
-    }
+            return make(engine.name, part.substr(engine.prefix.size()), engine.stop);
+    if (is_container_id(part))
+        return before == "docker" ? make("docker", part, "docker stop ") : make("container", part, {});
     const bool payload = part.starts_with("lxc.payload.");
     const auto name = payload ? part.substr(12) : part;
     if ((payload || before == "lxc") && is_unit(name, {})) return make("lxc", name, {});
@@ -191,8 +203,13 @@ bool is_shared(std::string_view unit) {
 Supervisor unit_at(const CgroupPath& path, std::size_t i, const UserManager& manager) {
     const auto name = unit_name(path.parts[i]);
     const bool service = name.ends_with(".service");
-    Supervisor unit{
-        SupervisorKind::systemd_unit, std::string(name), {}, {}, std::string(path.down_to(i)), service};
+    Supervisor unit{SupervisorKind::systemd_unit,
+                    std::string(name),
+                    {},
+                    {},
+                    std::string(path.down_to(i)),
+                    service,
+                    std::string(name)};
     if (i > manager.at) {
         unit.kind = SupervisorKind::user_unit;
         unit.stop_command = stop_of_user_unit(manager.uid, name);
@@ -217,18 +234,27 @@ std::optional<Supervisor> unit(const CgroupPath& path, const UserManager& manage
     return std::nullopt;
 }
 
+Supervisor found_in(const CgroupPath& path, const UserManager& manager,
+                    const std::optional<Supervisor>& inside) {
+    // Scheduled work only above a user's own manager: below it anybody could have made the cgroup, and so be
+    // spared.
+    if (auto found = slurm_job(path, manager.at)) return *found;
+    if (auto found = pod(path, manager.at)) return *found;
+    if (inside) return *inside;
+    if (auto found = unit(path, manager)) return *found;
+    return {};
+}
+
 }  // namespace
 
 Supervisor supervisor_of(std::string_view cgroup) {
     const auto path = split_cgroup(cgroup);
     const auto manager = user_manager(path);
-    // Scheduled work only above a user's own manager: below it anybody could have made the cgroup, and so be
-    // spared.
-    if (auto found = slurm_job(path, manager.at)) return *found;
-    if (auto found = pod(path, manager.at)) return *found;
-    if (auto found = container(path, manager)) return *found;
-    if (auto found = unit(path, manager)) return *found;
-    return {};
+    const auto inside = container(path, manager);
+    auto found = found_in(path, manager, inside);
+    found.user_manager = manager.uid;
+    found.in_container = inside.has_value();
+    return found;
 }
 
 Supervisor supervisor_of(const Process& process, const Lineage& lineage) {
@@ -236,15 +262,16 @@ Supervisor supervisor_of(const Process& process, const Lineage& lineage) {
     if (found.scheduled()) return found;
     for (const Process* above : lineage.ancestors(process)) {
         if (above->uid != 0U || name_of(*above) != "slurmstepd") continue;
-        Supervisor job{SupervisorKind::slurm_job, "slurm job (id not shown)", {}, {}, {}, false};
         // It titles itself "slurmstepd: [42.batch]".
         const std::string_view title =
             above->argv && !above->argv->empty() ? above->argv->front() : std::string_view{};
-        if (!title.starts_with("slurmstepd: [")) return job;
-        const auto id = number_in(title.substr(13, std::min(title.find('.', 13), title.size()) - 13), {});
-        if (id.empty()) return job;
-        return {job.kind, fmt::format("slurm job {}", id), fmt::format("scancel {}", id), std::string(id), {},
-                false};
+        std::string_view id;
+        if (title.starts_with("slurmstepd: ["))
+            id = number_in(title.substr(13, std::min(title.find('.', 13), title.size()) - 13), {});
+        auto scheduled = job(id, {});
+        scheduled.user_manager = found.user_manager;
+        scheduled.in_container = found.in_container;
+        return scheduled;
     }
     return found;
 }

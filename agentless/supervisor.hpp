@@ -29,6 +29,13 @@ struct Supervisor {
     std::string job_id;  // Slurm's, where it is one
     std::string path;  // the cgroup path down to the unit, container, job or pod; empty where none bounds it
     bool restarts = true;  // false for a scope, and for a unit that runs unrelated work too (sshd's, cron's)
+    // What a playbook names it by: the unit's name, the container's whole id (or name, of lxc), the pod's
+    // uid, the job's id; empty where it is not shown.
+    std::string id = {};
+    // The uid in user@UID.service, where the path goes through a user's own systemd; below it he names
+    // cgroups as he likes.
+    std::string user_manager = {};
+    bool in_container = false;  // one is in the path, be it a job's or a pod's
 };
 
 // `cgroup` is the path part of a /proc/PID/cgroup line. Never fails: what it does not know is `none`.

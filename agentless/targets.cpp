@@ -3,27 +3,25 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <tuple>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "agentless/launchers.hpp"
 #include "agentless/matcher.hpp"
-#include "base/text.hpp"
+#include "agentless/target_rules.hpp"
 
 namespace cleanslate::agentless {
 
 namespace {
 
-std::string owner(const Process& process) {
-    if (!process.user.empty()) return printable(process.user);
-    return process.uid ? fmt::format("uid {}", *process.uid) : "an unknown user";
-}
-
-std::set<Pid> twins(const Evidence& evidence) {
-    std::set<Pid> seen, twice;
-    for (const auto& process : evidence.processes)
-        if (!seen.insert(process.key.pid).second) twice.insert(process.key.pid);
-    return twice;
+std::vector<const Process*> in_order_of_keys(const Evidence& evidence) {
+    std::vector<const Process*> processes;
+    processes.reserve(evidence.processes.size());
+    for (const auto& process : evidence.processes) processes.push_back(&process);
+    std::ranges::sort(processes, {}, [](const Process* process) { return process->key; });
+    return processes;
 }
 
 class Chooser {
@@ -33,41 +31,43 @@ class Chooser {
           evidence_(evidence),
           policy_(policy),
           lineage_(evidence),
-          matcher_(match, evidence),
-          twins_(twins(evidence)) {}
+          processes_(in_order_of_keys(evidence)),
+          matcher_(match, evidence, lineage_),
+          rules_(matcher_, evidence, policy, lineage_, processes_) {}
 
     Choice choose() {
         take_matching();
+        const auto matched = taken_;
+        if (match_.descendants) take_descendants(matched);
         leave_ways_in();
-        if (match_.tree) take_launchers();
+        if (match_.tree) take_launchers(matched);
         put_in_order();
         return std::move(choice_);
     }
 
   private:
     void take_matching();
+    void take_descendants(const std::vector<const Process*>& matched);
     void leave_ways_in();
-    void take_launchers();
+    void take_launchers(const std::vector<const Process*>& matched);
     void put_in_order();
 
-    std::optional<Spared> spare(const Process& process) const;
-    std::optional<Spared> spare_job(const Process& process) const;
-    std::optional<Spared> spare_unproven(const Process& process) const;
-    bool may_be_signalled(const Process& launcher);
     void take(const Process& process, std::string rule);
+    // Unless a rule spares it, which is noted.
+    bool may_take_with_another(const Process& process);
+    bool is_taken(const Process& process) const { return taken_pids_.contains(process.key.pid); }
     std::unordered_set<Pid> above_targets() const;
-
-    static Spared spared(const Process& process, std::string_view code, std::string why) {
-        return {process.key, std::string(code), std::move(why)};
-    }
 
     const playbooks::Match& match_;
     const Evidence& evidence_;
     const ChoicePolicy& policy_;
     const Lineage lineage_;
+    const std::vector<const Process*> processes_;  // by pid, whatever their order in the survey
     const Matcher matcher_;
-    const std::set<Pid> twins_;  // pids that stand twice in the survey: one of the two is not there any more
+    const TargetRules rules_;
     std::vector<const Process*> taken_;  // same places as choice_.targets, until they are put in order
+    std::unordered_set<Pid> taken_pids_;
+    std::set<ProcessKey> spared_;
     Choice choice_;
 };
 
@@ -76,60 +76,55 @@ void Chooser::take(const Process& process, std::string rule) {
     Target target{process.key, std::move(rule), std::nullopt};
     if (supervisor.kind != SupervisorKind::none) target.supervisor = std::move(supervisor);
     taken_.push_back(&process);
+    taken_pids_.insert(process.key.pid);
     choice_.targets.push_back(std::move(target));
 }
 
 void Chooser::take_matching() {
-    for (const auto& process : evidence_.processes) {
-        if (has_ended(process) || !matcher_.matches(process)) continue;
-        auto left = spare(process);
-        if (!left && matcher_.unconfirmed(process))
-            left = spared(
-                process, "not-confirmed",
-                "the driver lists this pid, but its descriptors could not be read: it may be the pid of "
-                "another process, in another pid namespace");
-        if (left)
+    for (const Process* process : processes_) {
+        if (has_ended(*process) || !matcher_.matches(*process)) continue;
+        if (auto left = rules_.spare(*process)) {
+            spared_.insert(process->key);
             choice_.spared.push_back(std::move(*left));
-        else
-            take(process, matcher_.rule(process));
+        } else {
+            take(*process, matcher_.rule(*process));
+        }
     }
 }
 
-std::optional<Spared> Chooser::spare(const Process& process) const {
-    if (const auto rule = protected_by(process, evidence_, policy_.protection))
-        return spared(process, "protected", fmt::format("protected ({})", *rule));
-    if (auto left = spare_job(process)) return left;
-    if (!evidence_.root && process.uid != evidence_.uid)
-        return spared(process, "not-permitted",
-                      fmt::format("it belongs to {}, and the login is not root", owner(process)));
-    if (auto left = spare_unproven(process)) return left;
-    if (policy_.consent != nullptr && !covers(*policy_.consent, process, evidence_, lineage_))
-        return spared(process, "new-since-plan",
-                      "not in the plan that was agreed to, nor a later child or a respawn");
-    return std::nullopt;
+bool Chooser::may_take_with_another(const Process& process) {
+    if (spared_.contains(process.key)) return false;
+    auto left = rules_.spare_in_tree(process);
+    if (!left) return true;
+    spared_.insert(process.key);
+    choice_.spared.push_back(std::move(*left));
+    return false;
 }
 
-std::optional<Spared> Chooser::spare_job(const Process& process) const {
-    const auto supervisor = supervisor_of(process, lineage_);
-    if (!supervisor.scheduled() || policy_.include_jobs) return std::nullopt;
-    if (policy_.own_job && !supervisor.job_id.empty() && *policy_.own_job == supervisor.job_id)
-        return std::nullopt;
-    return spared(
-        process, "scheduled-job",
-        fmt::format("in {} of {}; --include-jobs would include it", supervisor.name, owner(process)));
-}
-
-// What was not observed is no ground to kill: the process may be another than it seems.
-std::optional<Spared> Chooser::spare_unproven(const Process& process) const {
-    if (const auto entry = may_be_protected(process, policy_.protection))
-        return spared(
-            process, "not-confirmed",
-            fmt::format("it calls itself {}, which is protected, and its executable could not be read",
-                        *entry));
-    if (!process.uid) return spared(process, "not-confirmed", "its owner could not be read");
-    if (twins_.contains(process.key.pid))
-        return spared(process, "not-confirmed", "its pid was given away during the survey");
-    return std::nullopt;
+// What one of them that is spared has started stays with it.
+void Chooser::take_descendants(const std::vector<const Process*>& matched) {
+    std::unordered_map<Pid, std::vector<const Process*>> children;
+    for (const Process* process : processes_)
+        if (const Process* parent = lineage_.parent(*process)) children[parent->key.pid].push_back(process);
+    std::unordered_set<Pid> seen;
+    for (const Process* target : matched) {
+        std::vector<const Process*> next{target};
+        while (!next.empty()) {
+            const Process* parent = next.back();
+            next.pop_back();
+            if (!seen.insert(parent->key.pid).second) continue;
+            for (const Process* child : children[parent->key.pid]) {
+                if (has_ended(*child) || spared_.contains(child->key)) continue;
+                if (!is_taken(*child) && matcher_.fits_identity(*child)) {
+                    if (!may_take_with_another(*child)) continue;
+                    take(*child, fmt::format("descendant of {}", target->key.pid));
+                } else if (!is_taken(*child) && rules_.is_protected(*child)) {
+                    continue;
+                }
+                next.push_back(child);
+            }
+        }
+    }
 }
 
 std::unordered_set<Pid> Chooser::above_targets() const {
@@ -146,30 +141,19 @@ void Chooser::leave_ways_in() {
         if (!above.contains(process.key.pid) || !is_way_in(process)) continue;
         choice_.spared.push_back(
             spared(process, "protected", "protected (login shell or its server above a target)"));
+        spared_.insert(process.key);
+        taken_pids_.erase(process.key.pid);
         taken_.erase(taken_.begin() + static_cast<std::ptrdiff_t>(i));
         choice_.targets.erase(choice_.targets.begin() + static_cast<std::ptrdiff_t>(i));
     }
 }
 
-bool Chooser::may_be_signalled(const Process& launcher) {
-    const auto known = [&](const Spared& one) { return one.key == launcher.key; };
-    if (std::ranges::any_of(choice_.spared, known)) return false;
-    auto left = spare(launcher);
-    if (!left) return true;
-    // Everything else stopped the climb before, or holds for the target as well.
-    if (left->code == "new-since-plan") choice_.spared.push_back(std::move(*left));
-    return false;
-}
-
-void Chooser::take_launchers() {
-    std::unordered_set<Pid> known;
-    for (const Process* process : taken_) known.insert(process->key.pid);
-    const auto matched = taken_;
+void Chooser::take_launchers(const std::vector<const Process*>& matched) {
     for (const Process* target : matched) {
+        if (!is_taken(*target)) continue;
         for (const Process* launcher : launchers_of(*target, evidence_, lineage_, policy_.protection)) {
-            if (known.contains(launcher->key.pid)) continue;
-            if (!may_be_signalled(*launcher)) break;
-            known.insert(launcher->key.pid);
+            if (is_taken(*launcher)) continue;
+            if (!may_take_with_another(*launcher)) break;
             take(*launcher, fmt::format("launcher of {}", target->key.pid));
         }
     }
@@ -198,6 +182,8 @@ void Chooser::put_in_order() {
     std::vector<Target> ordered;
     for (const auto& place : places) ordered.push_back(std::move(choice_.targets[place.target]));
     choice_.targets = std::move(ordered);
+    std::ranges::sort(choice_.spared, {},
+                      [](const Spared& one) { return std::tie(one.key, one.code, one.why); });
 }
 
 }  // namespace

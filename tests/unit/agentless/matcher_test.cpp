@@ -12,7 +12,7 @@ using playbooks::Match;
 using namespace testing;
 
 bool matches(const Match& match, Scene& scene, Pid pid = 812) {
-    return Matcher(match, scene.evidence()).matches(scene.get(pid));
+    return Matcher(match, scene.evidence(), Lineage(scene.evidence())).matches(scene.get(pid));
 }
 
 TEST(Matcher, AMatchWithoutAKeyMeansNobody) {
@@ -82,7 +82,8 @@ TEST(Matcher, HoldersOpenersAndHeirsOfADeadProcessAreToldApart) {
     scene.get(813).open_minors = {0};
     scene.get(814).open_minors = {3};
     const Match match = holding_gpu();
-    const Matcher matcher(match, scene.evidence());
+    const Lineage lineage(scene.evidence());
+    const Matcher matcher(match, scene.evidence(), lineage);
     EXPECT_EQ(matcher.rule(scene.get(812)), "holding gpu");
     EXPECT_EQ(matcher.rule(scene.get(813)), "device file open");
     EXPECT_EQ(matcher.rule(scene.get(814)), "holding gpu of dead pid 4711");
@@ -104,7 +105,8 @@ TEST(Matcher, AListedPidThatWasSeenToHoldNothingIsAnothersPid) {
     EXPECT_FALSE(matches(holding_gpu(), scene));
     scene.get(812).fds_readable = false;
     const Match match = holding_gpu();
-    const Matcher matcher(match, scene.evidence());
+    const Lineage lineage(scene.evidence());
+    const Matcher matcher(match, scene.evidence(), lineage);
     EXPECT_TRUE(matcher.matches(scene.get(812)));
     EXPECT_TRUE(matcher.unconfirmed(scene.get(812)));
 }
@@ -120,7 +122,7 @@ TEST(Matcher, TheRuleNamesEveryKeyAndIsPrintable) {
     Scene scene(1);
     scene.holder(812, 0, 500);
     const Match match = holding_gpu() & cmdline("serve\x1b[31m") & name("python") & exe("bin") & pid(812);
-    EXPECT_EQ(Matcher(match, scene.evidence()).rule(scene.get(812)),
+    EXPECT_EQ(Matcher(match, scene.evidence(), Lineage(scene.evidence())).rule(scene.get(812)),
               "holding gpu and cmdline 'serve\\x1B[31m' and name 'python' and exe 'bin' and pid 812");
 }
 
