@@ -9,10 +9,30 @@
 
 namespace cleanslate::agentless {
 
-std::string command_script(std::string_view command, Milliseconds timeout, std::string_view nonce) {
+namespace {
+
+// One word for sh, whatever is in it; a NUL ends a value there anyhow.
+std::string quoted(std::string_view value) {
+    std::string word = "'";
+    for (const char c : value.substr(0, value.find('\0'))) {
+        if (c == '\'')
+            word += "'\\''";
+        else
+            word += c;
+    }
+    return word + "'";
+}
+
+}  // namespace
+
+std::string command_script(std::string_view command, Milliseconds timeout, std::string_view nonce,
+                           const Environment& environment) {
     const auto seconds = std::max<long long>(1, (timeout.count() + 999) / 1000);
-    return fmt::format("{}\ncleanslate_command() {{\n:\n{}\n}}\ncleanslate_run {} {}\n", scripts::command_sh,
-                       command, seconds, nonce);
+    std::string exports;
+    for (const auto& [name, value] : environment)
+        exports += fmt::format("{0}={1}\nexport {0}\n", name, quoted(value));
+    return fmt::format("{}\n{}cleanslate_command() {{\n:\n{}\n}}\ncleanslate_run {} {}\n",
+                       scripts::command_sh, exports, command, seconds, nonce);
 }
 
 CommandOutput read_command(std::string out, std::string_view nonce) {

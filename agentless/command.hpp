@@ -5,6 +5,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/units.hpp"
 
@@ -12,8 +14,10 @@ namespace cleanslate::agentless {
 
 // Standard input for /bin/sh -s: runs `command` in a subshell without standard input, ends it after
 // `timeout`, and prints "end NONCE STATUS" last. The command is the operator's text, unquoted: whatever sh
-// makes of it.
-std::string command_script(std::string_view command, Milliseconds timeout, std::string_view nonce);
+// makes of it. The values of `environment` are data, whatever is in them; its names are plain ones.
+using Environment = std::vector<std::pair<std::string, std::string>>;
+std::string command_script(std::string_view command, Milliseconds timeout, std::string_view nonce,
+                           const Environment& environment = {});
 
 struct CommandOutput {
     std::string out;                 // without the end record

@@ -37,7 +37,7 @@ class Engine::Shard {
     }
 
     // From any thread.
-    void post_wind_down() {
+    void post_wake() {
         asio::post(io_, [this] { wake(); });
     }
     void post_cut() {
@@ -88,7 +88,7 @@ Engine::Engine(std::vector<HostTask> tasks, Job job, Reach reach, SweepLimits li
                Audit& audit)
     : tasks_(std::move(tasks)),
       reach_(std::move(reach)),
-      context_{std::move(job), limits, Clock::time_point::max(), observer, audit, {}, {}, {}, {}, {}, {}},
+      context_{std::move(job), limits, Clock::time_point::max(), observer, audit},
       outcomes_(tasks_.size()),
       doing_(tasks_.size()) {
     for (std::size_t i = 0; i < tasks_.size(); ++i) {
@@ -100,6 +100,7 @@ Engine::Engine(std::vector<HostTask> tasks, Job job, Reach reach, SweepLimits li
         const std::lock_guard lock(mutex_);
         doing_[index] = what;
     };
+    context_.wake_all = [this] { wake_all(); };
     context_.on_audit_failure = [this](const Error& error) {
         {
             const std::lock_guard lock(mutex_);
@@ -151,8 +152,12 @@ SweepResult Engine::run(const TransportFactory& make_transport) {
 
 void Engine::wind_down() {
     context_.winding_down = true;
+    wake_all();
+}
+
+void Engine::wake_all() {
     const std::lock_guard lock(mutex_);
-    for (const auto& shard : shards_) shard->post_wind_down();
+    for (const auto& shard : shards_) shard->post_wake();
 }
 
 void Engine::cut() {

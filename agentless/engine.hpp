@@ -33,6 +33,7 @@ class Engine {
     int shard_count() const;
     void deal(const TransportFactory& make_transport);
     void wind_down();
+    void wake_all();
     void cut();
     void host_finished(const HostOutcome& outcome);
     SweepResult collect();

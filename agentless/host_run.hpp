@@ -6,6 +6,7 @@
 
 #include "agentless/event.hpp"
 #include "agentless/fleet.hpp"
+#include "agentless/sequence.hpp"
 #include "agentless/transport.hpp"
 
 namespace cleanslate::agentless {
@@ -21,8 +22,12 @@ struct SweepContext {
     std::atomic<bool> cut{false};           // everything ends now
     std::atomic<bool> deadline_passed{false};
     std::atomic<bool> audit_failed{false};
+    std::atomic<int> rebooting{0};             // hosts that have one of job.reboots_at_a_time places
+    std::atomic<long long> kills{0};           // processes that something was done to, on all hosts
+    std::atomic<bool> kills_exhausted{false};  // --max-kills-total left no room for a host's
     std::function<void(Error)> on_audit_failure;
     std::function<void(std::size_t, const std::string&)> on_doing;  // index of the task, what it is doing
+    std::function<void()> wake_all;                                 // notifies every host's wakeup
 };
 
 struct HostRun {
@@ -32,20 +37,46 @@ struct HostRun {
     Endpoint endpoint;
     HostOutcome& outcome;
     Transport& transport;
-    Event& wakeup;  // notified when the sweep winds down or is cut
+    Event& wakeup;  // notified when the sweep winds down or is cut, and when a host has rebooted
 
     // Never throws; always leaves the outcome finished, with a verdict.
     Awaitable<void> run();
 
+    // What it holds while it runs.
+    std::unique_ptr<Connection> connection = {};
+    std::optional<ProcessKey> lock_keeper = {};  // the process that holds the host's lock
+    bool has_reboot_place = false;
+
   private:
-    Awaitable<void> follow_sequence(Connection& connection);
-    Awaitable<void> run_ad_hoc(Connection& connection);
-    Awaitable<Status> take_survey(Connection& connection, class Sequence& sequence,
-                                  const struct TakeSurvey& move);
-    Awaitable<Status> send_signal(Connection& connection, class Sequence& sequence,
-                                  const struct SendSignal& move);
-    Awaitable<Status> run_command(Connection& connection, CommandAction& action, Milliseconds timeout,
-                                  int expect_status);
+    Awaitable<void> follow_sequence();
+    Awaitable<Status> carry_out(Sequence& sequence, const Move& move);
+    Awaitable<void> run_ad_hoc();
+
+    // host_run_acts.cpp
+    Awaitable<Result<Evidence>> look(SurveyRequest request);
+    Awaitable<Status> take_survey(Sequence& sequence, const TakeSurvey& move);
+    Awaitable<Status> send_signal(Sequence& sequence, const SendSignal& move);
+    Awaitable<Status> run_step(Sequence& sequence, const RunCommand& move);
+    Awaitable<Status> run_command(const RunCommand& move);
+    Awaitable<Status> reset_gpus(Sequence& sequence, const ResetGpus& move);
+    Awaitable<Status> remove_files(Sequence& sequence, const RemoveFiles& move);
+    bool may_end(int fresh);
+    template <class Action>
+    Status intend(const std::vector<Action>& actions);
+    std::vector<CommandAction> commands_from(std::size_t first) const;
+    std::vector<SignalAction> signals_from(std::size_t first) const;
+
+    // host_run_lock.cpp
+    Awaitable<Status> take_lock(Sequence& sequence, const TakeLock& move);
+    Awaitable<void> release_lock();
+
+    // host_run_reboot.cpp
+    Awaitable<Status> await_reboot(Sequence& sequence);
+    Awaitable<Status> reboot(Sequence& sequence, const Reboot& move);
+    Awaitable<Status> come_back(Sequence& sequence, const Reboot& move, Clock::time_point until);
+    Awaitable<Result<Evidence>> look_after_boot(const Reboot& move, Clock::time_point until);
+    void give_place_back();
+
     Awaitable<void> sleep_until(Clock::time_point when);
     Clock::time_point deadline_in(Milliseconds time) const;
     Error explained(Error error, std::string_view phase) const;

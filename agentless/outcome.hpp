@@ -38,6 +38,7 @@ struct CommandAction {
     bool planned = false;  // a dry run: shown, never run
     bool withheld =
         false;  // would be done, and is not: `about` says why (no --allow-..., a peer GPU is held)
+    bool not_sent = false;  // meant to be done, and stopped right before: no audit, a limit, Ctrl-C
     bool ran_to_end = false;
     std::optional<int> exit_status;
     std::string exit_signal;

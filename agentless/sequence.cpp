@@ -1,13 +1,10 @@
 #include "agentless/sequence.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "agentless/after_kill.hpp"
 #include "agentless/carry.hpp"
-#include "agentless/holder.hpp"
-#include "base/text.hpp"
+#include "base/overloaded.hpp"
 
 namespace cleanslate::agentless {
 
@@ -18,34 +15,21 @@ using namespace std::chrono_literals;
 constexpr Milliseconds plain_settle = 2s;
 // Supervisors respawn with a delay: systemd's RestartSec, docker's back-off, kubelet's sync.
 constexpr Milliseconds supervised_settle = 12s;
-constexpr Milliseconds first_verify_pause = 50ms;
-constexpr Milliseconds longest_verify_pause = 500ms;
+constexpr Milliseconds first_pause = 50ms;
+constexpr Milliseconds longest_pause = 500ms;
 
-template <class... Fs>
-struct Overloaded : Fs... {
-    using Fs::operator()...;
-};
-
-SignalResult result_of(SignalReply::Result result) {
-    switch (result) {
-        case SignalReply::Result::ended:
-            return SignalResult::ended;
-        case SignalReply::Result::alive:
-            return SignalResult::alive;
-        case SignalReply::Result::zombie:
-            return SignalResult::zombie;
-        case SignalReply::Result::changed:
-            return SignalResult::changed;
-        case SignalReply::Result::not_permitted:
-            return SignalResult::not_permitted;
-    }
-    return SignalResult::alive;
+// Stands outside of the order of steps: before the first act, at the very end, or on a clean host too.
+bool stands_apart(const playbooks::Step& step) {
+    const auto* run = std::get_if<playbooks::RunStep>(&step.action);
+    return (run != nullptr && run->when != playbooks::RunStep::When::in_order) ||
+           std::holds_alternative<playbooks::CleanShmStep>(step.action);
 }
 
 // A playbook that does not end with its own verify step gets one: memory comes back a moment after its
 // process is gone, and a look right after the last signal would call that dirty.
 std::vector<playbooks::Step> with_last_look(std::vector<playbooks::Step> steps) {
-    if (steps.empty() || !std::holds_alternative<playbooks::VerifyStep>(steps.back().action))
+    const auto last = std::find_if_not(steps.rbegin(), steps.rend(), stands_apart);
+    if (last == steps.rend() || !std::holds_alternative<playbooks::VerifyStep>(last->action))
         steps.push_back({"verify", playbooks::VerifyStep{}, 0});
     return steps;
 }
@@ -53,31 +37,40 @@ std::vector<playbooks::Step> with_last_look(std::vector<playbooks::Step> steps) 
 }  // namespace
 
 Sequence::Sequence(const Job& job, const HostTask& task, SurveyRequest survey, HostOutcome& outcome)
-    : job_(job), task_(task), survey_(survey), outcome_(outcome), expectations_(task.expectations) {
+    : job_(job),
+      task_(task),
+      survey_(std::move(survey)),
+      outcome_(outcome),
+      expectations_(task.expectations) {
     if (job_.kind != Job::Kind::clear || !job_.playbook) return;
     survey_.all_processes = job_.playbook->needs_all_processes();
+    survey_.shm_names = job_.playbook->shm_names();
     steps_ = with_last_look(job_.playbook->steps);
+    expectations_.only_gpus = job_.playbook->judged_gpus();
     auto& protect = expectations_.protection.protect;
     protect.insert(protect.end(), job_.playbook->protect.begin(), job_.playbook->protect.end());
 }
 
 Move Sequence::next(TimePoint now) {
     if (finished_) return Finish{};
+    if (concluded_) return finish();
     if (!evidence_) return survey_at(now, next_look_);
     if (job_.kind != Job::Kind::clear || !evidence_->complete) return finish();
-    if (job_.dry_run) return step_on(now);
-    const bool clean = outcome_.last->clean();
-    if (clean && (!last_act_ || clean_surveys_ >= 2)) return finish();
+    if (job_.dry_run) return plan();
     if (winding_down_) return finish();
-    if (clean) return survey_at(std::max(now, *last_act_ + settle()), Look::thorough);
-    // A failed command leaves out the steps after it. Clean after a kill and clean no more: something came
-    // back.
-    if (command_failed_ || clean_surveys_ > 0) return finish();
+    if (outcome_.last->clean()) {
+        if (auto move = tidy()) return *move;
+        if (!last_act_ || clean_surveys_ >= 2) return finish();
+        return survey_at(std::max(now, *last_act_ + settle()), Look::thorough);
+    }
+    // A failed command leaves out the steps after it. Clean before and clean no more: something came, or
+    // came back.
+    if (command_failed_ || halted_ || tidied_ || clean_surveys_ > 0) return finish();
     return step_on(now);
 }
 
 Move Sequence::step_on(TimePoint now) {
-    while (step_ < steps_.size())
+    while (step_ < steps_.size() && !halted_)
         if (auto move = begin_step(steps_[step_], now)) return *move;
     return finish();
 }
@@ -85,77 +78,39 @@ Move Sequence::step_on(TimePoint now) {
 std::optional<Move> Sequence::begin_step(const playbooks::Step& step, TimePoint now) {
     return std::visit(Overloaded{
                           [&](const playbooks::SignalStep& s) { return begin_signal(s); },
+                          [&](const playbooks::StopStep& s) { return begin_stop(s); },
                           [&](const playbooks::RunStep& s) { return begin_command(s); },
                           [&](const playbooks::VerifyStep& s) { return verify(s, now); },
-                          [&](const auto&) {
-                              ++step_;
-                              return std::optional<Move>();
-                          },
+                          [&](const playbooks::ResetStep& s) { return begin_reset(s, now); },
+                          [&](const playbooks::RebootStep& s) { return begin_reboot(s); },
+                          [&](const playbooks::CleanShmStep& s) { return begin_clean_shm(s); },
                       },
                       step.action);
-}
-
-std::optional<Move> Sequence::begin_signal(const playbooks::SignalStep& step) {
-    const auto number = static_cast<int>(++step_);
-    const ChoicePolicy policy{expectations_.protection, job_.include_jobs, job_.own_job,
-                              task_.consent ? &*task_.consent : nullptr};
-    const Choice choice = choose(step.match, *evidence_, policy);
-    note_spared(choice.spared);
-    if (choice.targets.empty()) return std::nullopt;
-
-    SendSignal move{{step.signal_name, {}, evidence_->boot_id, step.wait}, outcome_.signals.size()};
-    for (const auto& target : choice.targets) {
-        const Process* process = evidence_->find(target.key.pid);
-        if (process == nullptr) continue;
-        SignalAction action;
-        action.step = number;
-        action.signal = step.signal_name;
-        action.process = describe(*process, *evidence_, expectations_);
-        action.rule = target.rule;
-        action.result = job_.dry_run ? SignalResult::planned : SignalResult::sent;
-        outcome_.signals.push_back(std::move(action));
-        move.request.targets.push_back(target.key);
-        if (!job_.dry_run) {
-            signalled_.insert(target.key);
-            respawner_ |= target.supervisor && target.supervisor->respawns();
-        }
-    }
-    if (job_.dry_run) {
-        extend_consent(outcome_.plan, choice, *evidence_);
-        return std::nullopt;
-    }
-    if (!before_) before_ = evidence_;
-    return move;
-}
-
-std::optional<Move> Sequence::begin_command(const playbooks::RunStep& step) {
-    CommandAction action;
-    action.step = static_cast<int>(++step_);
-    action.command = step.command;
-    action.planned = job_.dry_run;
-    outcome_.commands.push_back(std::move(action));
-    if (job_.dry_run) return std::nullopt;
-    if (!before_) before_ = evidence_;
-    return RunCommand{step.command, step.timeout, step.expect_status, outcome_.commands.size() - 1};
 }
 
 std::optional<Move> Sequence::verify(const playbooks::VerifyStep& step, TimePoint now) {
     if (step.max_used && expectations_.max_used != *step.max_used) {
         expectations_.max_used = *step.max_used;
         judge_now();
-        if (!job_.dry_run && outcome_.last->clean()) return next(now);
+        if (outcome_.last->clean()) return next(now);
     }
-    if (!verify_until_) {
-        verify_until_ = now + step.within;
-        verify_pause_ = first_verify_pause;
+    if (auto look = keep_looking(now + step.within, now)) return look;
+    ++step_;
+    return std::nullopt;
+}
+
+// Looks again while what is left may still be on its way out, at most until then; absent: long enough.
+std::optional<Move> Sequence::keep_looking(TimePoint until, TimePoint now) {
+    if (!looking_until_) {
+        looking_until_ = until;
+        looking_pause_ = first_pause;
     }
-    if (job_.dry_run || now >= *verify_until_ || !waiting_helps()) {
-        ++step_;
-        verify_until_.reset();
+    if (now >= *looking_until_ || !waiting_helps()) {
+        looking_until_.reset();
         return std::nullopt;
     }
-    const auto when = std::min(now + verify_pause_, *verify_until_);
-    verify_pause_ = std::min(verify_pause_ * 2, longest_verify_pause);
+    const auto when = std::min(now + looking_pause_, *looking_until_);
+    looking_pause_ = std::min(looking_pause_ * 2, longest_pause);
     return survey_at(when, Look::quick);
 }
 
@@ -180,6 +135,12 @@ bool Sequence::waiting_helps() const {
 Milliseconds Sequence::settle() const {
     if (job_.settle) return *job_.settle;
     return respawner_ ? supervised_settle : plain_settle;
+}
+
+ChoicePolicy Sequence::policy() const {
+    return {expectations_.protection, job_.include_jobs, job_.own_job,
+            task_.consent ? &*task_.consent : nullptr,
+            job_.playbook->scheduled_hosts_only && !task_.host.unscheduled};
 }
 
 // A look between two signals must be fast: it leaves the optional evidence out, and that of the last survey
@@ -213,42 +174,14 @@ void Sequence::surveyed(const Evidence& evidence, TimePoint began, TimePoint end
         outcome_.first_signal_to_clean = std::chrono::duration_cast<Milliseconds>(ended - *first_signal_);
 }
 
-void Sequence::signalled(const SignalReport& report, TimePoint sent, TimePoint ended) {
+// What was seen holds no more, and the host has to settle again.
+void Sequence::acted(TimePoint ended, Look next) {
     evidence_.reset();
-    next_look_ = Look::quick;
-    if (!first_signal_) first_signal_ = sent;
+    next_look_ = next;
     last_act_ = ended;
     clean_surveys_ = 0;
-    const int round = static_cast<int>(step_);
-    for (const auto& reply : report.replies) {
-        const auto action = std::ranges::find_if(outcome_.signals, [&](const SignalAction& a) {
-            return a.step == round && a.process.key == reply.key;
-        });
-        if (action == outcome_.signals.end()) continue;
-        action->result = result_of(reply.result);
-        action->took = reply.took;
-        action->state = reply.state;
-    }
-    if (!report.complete)
-        failed(Error{"signal_incomplete", "signal", "the signal script was cut before its end record",
-                     "some signals may have been sent: run `cleanslate check` on this host"});
-}
-
-void Sequence::command_ended(TimePoint ended) {
-    evidence_.reset();
-    next_look_ = Look::thorough;  // it may have cured what was sick: a reset, a service started
-    last_act_ = ended;
-    clean_surveys_ = 0;
-    const auto& action = outcome_.commands.back();
-    if (action.ok) return;
-    command_failed_ = true;
-    const auto how = !action.exit_signal.empty() ? fmt::format("was ended by signal {}", action.exit_signal)
-                     : action.exit_status        ? fmt::format("ended with status {}", *action.exit_status)
-                                                 : std::string("did not come to its end");
-    add_finding({Severity::note, "command-failed",
-                 fmt::format("step {}: `{}` {}: the steps after it were left out", action.step,
-                             ellipsize(printable(action.command), 80), how),
-                 "run it by hand on this host, or set expect_status in the playbook"});
+    signalled_.merge(round_);
+    round_.clear();
 }
 
 void Sequence::failed(Error error) {
@@ -258,14 +191,24 @@ void Sequence::failed(Error error) {
 }
 
 void Sequence::not_carried_out(const Move& move, Error error) {
-    if (const auto* signal = std::get_if<SendSignal>(&move))
-        for (auto i = signal->first_action; i < outcome_.signals.size(); ++i)
-            outcome_.signals[i].result = SignalResult::not_sent;
+    mark_not_sent(move);
     failed(std::move(error));
 }
 
 Move Sequence::finish() {
+    const bool afters = job_.kind == Job::Kind::clear && !job_.dry_run && !cut_ && evidence_ &&
+                        evidence_->complete && has_steps(playbooks::RunStep::When::after);
+    // Who holds the lock may be changing the host: then the verdict is not this sweep's to give.
+    if (!concluded_ && afters && !lock_settled_) return take_lock();
+    if (!concluded_) conclude();
+    if (afters)
+        if (auto command = next_after()) return *command;
     finished_ = true;
+    return Finish{};
+}
+
+void Sequence::conclude() {
+    concluded_ = true;
     outcome_.verdict = outcome_.last->verdict;
     if (last_act_ && outcome_.last->clean() && clean_surveys_ < 2) {
         outcome_.verdict = Verdict::unknown;
@@ -274,34 +217,23 @@ Move Sequence::finish() {
              "clean once after the last signal, but the sweep ended before the host had time to settle",
              "run `cleanslate check` on this host"});
     }
-    if (last_act_ && before_ && evidence_) {
-        note_what_came_back();
-        note_what_survived();
-    }
-    return Finish{};
+    if (last_act_ && before_ && evidence_) note_after_kill();
 }
 
-void Sequence::note_spared(const std::vector<Spared>& spared) {
-    for (const auto& one : spared) {
-        const auto same = [&](const Spared& s) { return s.key == one.key && s.code == one.code; };
-        if (std::ranges::any_of(outcome_.spared, same)) continue;
-        const Process* process = evidence_->find(one.key.pid);
-        if (process == nullptr) continue;
-        outcome_.spared.push_back(one);
-        outcome_.spared_holders.push_back(describe(*process, *evidence_, expectations_));
-    }
-}
-
-void Sequence::note_what_came_back() {
+void Sequence::note_after_kill() {
     for (auto& finding : findings_of_respawns(*before_, *evidence_, *outcome_.last, signalled_))
         add_finding(std::move(finding));
-}
-
-void Sequence::note_what_survived() {
-    for (auto& finding : findings_of_survivors(*before_, *evidence_, outcome_))
+    // Pids and start times of the boot before may be others' by now.
+    HostOutcome of_this_boot;
+    of_this_boot.signals.assign(outcome_.signals.begin() + static_cast<std::ptrdiff_t>(first_of_boot_),
+                                outcome_.signals.end());
+    for (auto& finding : findings_of_survivors(*before_, *evidence_, of_this_boot))
         add_finding(std::move(finding));
 }
 
-void Sequence::add_finding(Finding finding) { outcome_.findings.push_back(std::move(finding)); }
+void Sequence::add_finding(Finding finding) {
+    const auto same = [&](const Finding& f) { return f.code == finding.code && f.text == finding.text; };
+    if (std::ranges::none_of(outcome_.findings, same)) outcome_.findings.push_back(std::move(finding));
+}
 
 }  // namespace cleanslate::agentless

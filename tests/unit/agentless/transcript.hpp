@@ -21,7 +21,20 @@ class Transcript : public ::testing::Test {
         start_over();
     }
     void start_over() { sequence_.emplace(job_, task_, SurveyRequest{}, outcome_); }
-    Move next() { return sequence_->next(now_); }
+    // The next move; the lock is had at once, unless a test wants to answer for it.
+    Move next() {
+        Move move = sequence_->next(now_);
+        if (!lock_is_free_ || !std::holds_alternative<TakeLock>(move)) return move;
+        ++locks_;
+        sequence_->locked({LockReport::Result::taken, "", "", {4711, 47110}, 0ms});
+        return sequence_->next(now_);
+    }
+    void use(const std::string& steps) {
+        job_.kind = Job::Kind::clear;
+        job_.playbook = playbooks::parse_playbook(steps, "p.yaml").value();
+        task_.host.name = "gpu01";
+        start_over();
+    }
     // The next move must be a survey; it begins when it may and sees `scene`.
     void expect_survey(Scene scene, Milliseconds not_before = 0ms) {
         const Move move = next();
@@ -33,6 +46,24 @@ class Transcript : public ::testing::Test {
         if (asked_.optional_evidence) tell_optional(scene);
         sequence_->surveyed(scene.evidence(), now_, now_ + 50ms);
         now_ += 50ms;
+    }
+    // The next move must be this command; it ends with `status` after `took`.
+    RunCommand expect_command(const std::string& command, CommandAction::Kind kind, int status = 0,
+                              Milliseconds took = 10ms) {
+        const Move move = next();
+        const auto* run = std::get_if<RunCommand>(&move);
+        EXPECT_NE(run, nullptr) << "expected " << command << ", got move " << move.index();
+        if (run == nullptr) return {};
+        EXPECT_EQ(run->command, command);
+        CommandAction& action = outcome_.commands.at(run->action);
+        EXPECT_EQ(to_string(action.kind), to_string(kind));
+        action.ran_to_end = true;
+        action.exit_status = status;
+        action.ok = status == run->expect_status;
+        action.took = took;
+        now_ += took;
+        sequence_->command_ended(*run, now_);
+        return *run;
     }
     // What this host's nvidia-smi answers when it is asked for optional evidence.
     void tell_optional(Scene& scene) const {
@@ -80,6 +111,8 @@ class Transcript : public ::testing::Test {
     std::optional<Sequence> sequence_;
     SurveyRequest asked_;  // of the last survey
     std::string remap_pending_ = "No";
+    bool lock_is_free_ = true;
+    int locks_ = 0;
     const TimePoint start_{};
     TimePoint now_{};
 };

@@ -1,0 +1,64 @@
+// The host's lock: taken before the first act, given back at the end.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "agentless/host_answer.hpp"
+#include "agentless/host_run.hpp"
+#include "agentless/remote.hpp"
+#include "base/text.hpp"
+
+namespace cleanslate::agentless {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Milliseconds longest_keep = 6h;
+constexpr Milliseconds release_timeout = 5s;
+
+std::string now_text() {
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    return rfc3339(std::chrono::duration_cast<std::chrono::seconds>(now).count());
+}
+
+}  // namespace
+
+Awaitable<Status> HostRun::take_lock(Sequence& sequence, const TakeLock& move) {
+    doing("taking the host's lock");
+    const auto left = std::chrono::duration_cast<Milliseconds>(sweep.deadline - Clock::now());
+    LockRequest request;
+    request.who =
+        fmt::format("{} since {}", sweep.job.who.empty() ? "cleanslate" : sweep.job.who, now_text());
+    request.wait = move.wait;
+    request.keep = std::clamp<Milliseconds>(left, 1s, longest_keep);
+    const auto nonce = fresh_nonce();
+    Script script;
+    script.input = lock_script(request, nonce);
+    const Limits limits{deadline_in(move.wait + sweep.limits.step_timeout), max_answer};
+    const auto output = co_await connection->run(script, limits);
+    if (!output) co_return std::unexpected(explained(output.error(), "lock"));
+    const auto report = read_lock(output->out, nonce);
+    if (!report)
+        co_return std::unexpected(explained(not_our_output(*output, report.error().message), "lock"));
+    if (report->result == LockReport::Result::taken) lock_keeper = report->keeper;
+    sequence.locked(*report);
+    co_return Status{};
+}
+
+// A failure is no error: the keeper ends by itself once this login is gone.
+Awaitable<void> HostRun::release_lock() {
+    if (!lock_keeper || !connection || sweep.cut) co_return;
+    doing("giving the host's lock back");
+    Script script;
+    script.input = release_script(*lock_keeper, fresh_nonce());
+    const Limits limits{deadline_in(release_timeout), max_answer};
+    const auto output = co_await connection->run(script, limits);
+    if (!output)
+        sweep.observer.host_detail(outcome.name,
+                                   "the lock was not given back: " + printable(output.error().message));
+    lock_keeper.reset();
+}
+
+}  // namespace cleanslate::agentless

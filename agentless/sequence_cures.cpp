@@ -1,0 +1,305 @@
+// What is done where no signal helps: GPUs are reset, the host is rebooted, leftovers of dead jobs in
+// /dev/shm are removed. Each is withheld unless the person allows it by its flag.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "agentless/reset_reply.hpp"
+#include "agentless/sequence.hpp"
+#include "base/text.hpp"
+
+namespace cleanslate::agentless {
+
+namespace {
+
+constexpr std::string_view no_reset = "--allow-reset was not given";
+constexpr std::string_view no_reboot = "--allow-reboot was not given";
+constexpr std::string_view no_shm = "--allow-shm was not given";
+constexpr std::string_view cure_remedy = "do what the reason says, then clear again";
+
+std::string title(const ResetTarget& target) {
+    return target.index ? fmt::format("GPU {}", *target.index) : "GPU " + printable(target.bus_id);
+}
+
+std::string size_text(std::uint64_t bytes) {
+    constexpr std::uint64_t kib = 1024, mib = kib * 1024;
+    if (bytes < kib) return fmt::format("{} bytes", bytes);
+    if (bytes < mib) return fmt::format("{} KiB", (bytes + kib - 1) / kib);
+    return fmt::format("{} MiB", bytes / mib + (bytes % mib == 0 ? 0 : 1));
+}
+
+// "3 MiB of alice, unchanged for 2h00m".
+std::string about(const ShmFile& file) {
+    auto text = fmt::format("{} of {}", size_text(file.bytes),
+                            file.user.empty() ? fmt::format("uid {}", file.uid) : printable(file.user));
+    // Longer than a duration may be: a clock that was set, for one.
+    const auto age = std::chrono::seconds(std::min<std::uint64_t>(file.age_s.value_or(0), 315'360'000));
+    if (file.age_s) text += fmt::format(", unchanged for {}", format_duration(age));
+    return text;
+}
+
+// Absent: it is gone.
+std::optional<std::string> why_kept(ShmReport::Result result) {
+    switch (result) {
+        case ShmReport::Result::removed:
+        case ShmReport::Result::gone:
+            return std::nullopt;
+        case ShmReport::Result::changed:
+            return "changed since the survey";
+        case ShmReport::Result::in_use:
+            return "somebody has it open or mapped by now";
+        case ShmReport::Result::not_permitted:
+            return "this login may not remove it";
+        case ShmReport::Result::unreadable:
+            return "who has it open could not be read";
+    }
+    return "who has it open could not be read";
+}
+
+std::string path_of(const ShmFile& file) { return "/dev/shm/" + ellipsize(printable(file.name), 120); }
+
+}  // namespace
+
+void Sequence::withhold(std::size_t action, const std::string& why) {
+    CommandAction& command = outcome_.commands[action];
+    command.planned = false;
+    command.withheld = true;
+    command.about += fmt::format("{}withheld: {}", command.about.empty() ? "" : "; ", printable(why));
+}
+
+Withheld Sequence::withhold_reset(std::size_t action, const ResetTarget& gpu) {
+    withhold(action, std::string(no_reset));
+    return {title(gpu), fmt::format("{} ({})", no_reset, gpu.why)};
+}
+
+Withheld Sequence::withhold_file(std::size_t action, const ShmFile& file) {
+    withhold(action, std::string(no_shm));
+    return {path_of(file), std::string(no_shm)};
+}
+
+void Sequence::withhold_reboot(std::size_t action, const std::string& why) {
+    withhold(action, why);
+    add_finding({Severity::note, "reboot-withheld",
+                 fmt::format("the host was not rebooted: {}", printable(why)), std::string(cure_remedy)});
+}
+
+std::size_t Sequence::add_reset(const ResetTarget& target, const playbooks::ResetStep& step, int number) {
+    auto about = fmt::format("{}: {}", title(target), printable(target.why));
+    if (!step.daemons.empty())
+        about += fmt::format("; {} stopped for it where running, and started again",
+                             printable(fmt::format("{}", fmt::join(step.daemons, ", "))));
+    return add_command(Kind::reset, number, "nvidia-smi --gpu-reset -i " + target.bus_id, std::move(about));
+}
+
+void Sequence::note_withheld(const std::vector<Withheld>& withheld) {
+    for (const auto& one : withheld)
+        add_finding({Severity::note, "reset-withheld",
+                     fmt::format("{} was not reset: {}", printable(one.what), printable(one.why)),
+                     std::string(cure_remedy)});
+}
+
+// Memory that nobody holds comes back by itself a moment after its process is gone: that is waited for.
+std::optional<Move> Sequence::begin_reset(const playbooks::ResetStep& step, TimePoint now) {
+    if (last_act_)
+        if (auto look = keep_looking(*last_act_ + step.within, now)) return look;
+    const ResetChoice choice = choose_resets(step, *evidence_, *outcome_.last, policy());
+    if (choice.gpus.empty() || !job_.allow_reset) {
+        const int number = static_cast<int>(++step_);
+        note_withheld(choice.withheld);
+        for (const auto& gpu : choice.gpus)
+            note_withheld({withhold_reset(add_reset(gpu, step, number), gpu)});
+        return std::nullopt;
+    }
+    if (auto first = before_acting()) return first;
+
+    note_withheld(choice.withheld);
+    const int number = static_cast<int>(++step_);
+    if (!before_) before_ = evidence_;
+    ResetGpus move{{{}, step.daemons, evidence_->boot_id, step.timeout}, outcome_.commands.size()};
+    for (const auto& gpu : choice.gpus) {
+        add_reset(gpu, step, number);
+        move.request.bus_ids.push_back(gpu.bus_id);
+    }
+    return move;
+}
+
+void Sequence::gpus_reset(const ResetGpus& move, const ResetReport& report, TimePoint ended) {
+    acted(ended, Look::thorough);
+    const int number = outcome_.commands[move.first_action].step;
+    for (const auto& gpu : report.gpus) {
+        const auto asked = std::ranges::find(move.request.bus_ids, gpu.bus_id);
+        if (asked == move.request.bus_ids.end()) continue;
+        const auto place = static_cast<std::size_t>(asked - move.request.bus_ids.begin());
+        CommandAction& action = outcome_.commands[move.first_action + place];
+        action.exit_status = gpu.status;
+        action.ran_to_end = gpu.status.has_value();
+        action.ok = gpu.status == 0;
+        action.out = gpu.text;
+        std::optional<int> index;
+        for (const auto& seen : outcome_.last->gpus)
+            if (seen.bus_id == gpu.bus_id) index = seen.index;
+        if (auto finding = finding_of_reset(gpu, index)) add_finding(std::move(*finding));
+    }
+    const auto daemon = [&](std::string_view verb, const ResetReport::Unit& unit, std::optional<int> status) {
+        CommandAction& action = outcome_.commands[add_command(
+            Kind::reset, number, fmt::format("systemctl {} {}", verb, printable(unit.name)),
+            "for the reset")];
+        action.exit_status = status;
+        action.ran_to_end = status.has_value();
+        action.ok = status == 0;
+    };
+    for (const auto& unit : report.units) {
+        if (!unit.was_active) continue;
+        daemon("stop", unit, unit.stop_status);
+        daemon("start", unit, unit.start_status);
+    }
+    for (auto& finding : findings_of_daemons(report)) add_finding(std::move(finding));
+    if (!report.complete)
+        failed(
+            Error{"reset_incomplete", "reset", "the reset script was cut before its end record",
+                  "GPUs may have been reset, and daemons be stopped: run `cleanslate check` on this host"});
+}
+
+std::optional<std::string> Sequence::why_no_reboot() const {
+    if (!job_.allow_reboot) return std::string(no_reboot);
+    if (evidence_->boot_id.empty()) return "its boot id is not known: a reboot could not be proven";
+    return reboot_withheld(*evidence_, policy());
+}
+
+std::optional<Move> Sequence::begin_reboot(const playbooks::RebootStep& step) {
+    if (const auto why = why_no_reboot()) {
+        withhold_reboot(add_command(Kind::reboot, static_cast<int>(++step_), "reboot"), *why);
+        return std::nullopt;
+    }
+    if (auto first = before_acting()) return first;
+    if (!reboot_place_) return AwaitReboot{};
+
+    reboot_place_ = false;
+    if (!before_) before_ = evidence_;
+    const auto about = fmt::format("at most {} until it is back", format_duration(step.deadline));
+    return Reboot{evidence_->boot_id, step.deadline,
+                  add_command(Kind::reboot, static_cast<int>(++step_), "reboot", about), survey_};
+}
+
+void Sequence::reboot_place(bool waited) {
+    reboot_place_ = true;
+    if (!waited) return;
+    evidence_.reset();  // somebody's job may have begun there meanwhile
+    next_look_ = Look::thorough;
+}
+
+void Sequence::reboot_refused(const Reboot& move, const RebootReport& report) {
+    CommandAction& action = outcome_.commands[move.action];
+    action.ran_to_end = true;
+    action.out = report.text;
+    evidence_.reset();
+    const auto text = ellipsize(printable(trim(report.text)), 200);
+    add_finding({Severity::note, "reboot-withheld",
+                 fmt::format("the host did not begin to reboot: {}", text.empty() ? "it said nothing" : text),
+                 "reboot it by hand, then clear again"});
+}
+
+// Nothing of the boot before is left: no lock, no process that was signalled, no context.
+void Sequence::rebooted(const Reboot& move, TimePoint ended) {
+    CommandAction& action = outcome_.commands[move.action];
+    action.ran_to_end = action.ok = true;
+    acted(ended, Look::thorough);
+    respawner_ = true;  // units come up one after the other
+    signalled_earlier_ += signalled_.size();
+    signalled_.clear();
+    first_of_boot_ = outcome_.signals.size();
+    before_.reset();
+    optional_ = {};
+    lock_settled_ = false;
+}
+
+void Sequence::not_back(const Reboot& move, Error last) {
+    add_finding({Severity::unknown, "reboot-failed",
+                 fmt::format("it did not come back with another boot id within {}: {}",
+                             format_duration(move.deadline), last.message),
+                 "look at its console"});
+    failed(std::move(last));
+}
+
+std::size_t Sequence::add_file(const ShmFile& file, int number) {
+    const auto action = add_command(Kind::clean_shm, number, "rm " + path_of(file), about(file));
+    outcome_.commands[action].bytes = file.bytes;
+    return action;
+}
+
+// One note a reason.
+void Sequence::note_kept(const std::vector<Withheld>& kept) {
+    std::map<std::string, std::vector<std::string>> by_reason;
+    for (const auto& one : kept) by_reason[printable(one.why)].push_back(ellipsize(printable(one.what), 120));
+    for (const auto& [why, names] : by_reason) {
+        const auto shown = std::min<std::size_t>(names.size(), 3);
+        const auto end = names.begin() + static_cast<std::ptrdiff_t>(shown);
+        add_finding(
+            {Severity::note, "shm-kept",
+             fmt::format("{}{} kept: {}", fmt::join(names.begin(), end, ", "),
+                         names.size() > shown ? fmt::format(" and {} more", names.size() - shown) : "", why),
+             std::string(cure_remedy)});
+    }
+}
+
+std::optional<Move> Sequence::begin_clean_shm(const playbooks::CleanShmStep& step) {
+    const ShmChoice choice = choose_shm(step, *evidence_, policy());
+    if (choice.files.empty() || !job_.allow_shm) {
+        const int number = static_cast<int>(++step_);
+        auto kept = choice.kept;
+        for (const auto& file : choice.files) kept.push_back(withhold_file(add_file(file, number), file));
+        note_kept(kept);
+        return std::nullopt;
+    }
+    if (auto first = before_acting()) return first;
+
+    note_kept(choice.kept);
+    const int number = static_cast<int>(++step_);
+    RemoveFiles move{{choice.files, evidence_->boot_id}, outcome_.commands.size()};
+    for (const auto& file : choice.files) add_file(file, number);
+    return move;
+}
+
+// On a host that is clean only this is left to do: leftovers are of interest right after their job is gone.
+std::optional<Move> Sequence::tidy() {
+    if (halted_ || command_failed_) return std::nullopt;
+    tidied_ = true;
+    while (step_ < steps_.size()) {
+        if (const auto* step = std::get_if<playbooks::CleanShmStep>(&steps_[step_].action)) {
+            if (auto move = begin_clean_shm(*step)) return move;
+        } else {
+            ++step_;
+        }
+    }
+    return std::nullopt;
+}
+
+// Files are no processes: the host has not to settle for it, but what was seen of it holds no more.
+void Sequence::files_removed(const RemoveFiles& move, const ShmReport& report) {
+    evidence_.reset();
+    next_look_ = Look::quick;
+    std::vector<Withheld> kept;
+    for (std::size_t i = 0; i < move.request.files.size(); ++i) {
+        const ShmFile& file = move.request.files[i];
+        const auto reply = std::ranges::find_if(report.files, [&](const ShmReport::File& f) {
+            return f.device == file.device && f.inode == file.inode;
+        });
+        if (reply == report.files.end()) continue;
+        CommandAction& action = outcome_.commands[move.first_action + i];
+        const auto why = why_kept(reply->result);
+        action.ran_to_end = true;
+        action.ok = !why;
+        if (reply->result == ShmReport::Result::gone) action.about += "; it was gone already";
+        if (!why) continue;
+        action.about += "; kept: " + *why;
+        kept.push_back({path_of(file), *why});
+    }
+    note_kept(kept);
+    if (!report.complete)
+        failed(Error{"shm_incomplete", "clean_shm", "the script that removes files was cut before its end",
+                     "some files may have been removed: run `cleanslate check` on this host"});
+}
+
+}  // namespace cleanslate::agentless
