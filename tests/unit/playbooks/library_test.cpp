@@ -208,19 +208,43 @@ TEST(BuiltIn, AnUnknownNameIsRefusedWithTheNearest) {
     EXPECT_THAT(not_loaded("a\x1b[2Jb"), HasSubstr("`a\\x1B[2Jb`"));
 }
 
-TEST(Documentation, ItsWholePlaybookIsOne) {
+// The blocks of YAML in docs/playbook-format.md.
+std::vector<std::string> examples() {
     std::ifstream file(std::filesystem::path(CLEANSLATE_SOURCE_DIR) / "docs/playbook-format.md");
     const std::string text{std::istreambuf_iterator<char>(file), {}};
     const std::string fence = "```yaml\n";
-    const auto begin = text.find(fence);
-    ASSERT_NE(begin, std::string::npos);
-    const auto from = begin + fence.size();
-    const auto playbook = accepted(std::string_view(text).substr(from, text.find("```", from) - from),
-                                   {{"server", "vllm"}, {"grace", "3s"}});
+    std::vector<std::string> out;
+    for (auto at = text.find(fence); at != std::string::npos; at = text.find(fence, at)) {
+        at += fence.size();
+        out.push_back(text.substr(at, text.find("```", at) - at));
+    }
+    return out;
+}
+
+TEST(Documentation, ItsWholePlaybookIsOne) {
+    const auto all = examples();
+    ASSERT_FALSE(all.empty());
+    const auto playbook = accepted(all[0], {{"server", "vllm"}, {"grace", "3s"}});
     EXPECT_EQ(playbook.name, "nightly");
     ASSERT_EQ(playbook.steps.size(), 4U);
     EXPECT_EQ(outline(playbook.steps[1]), "TERM 3000ms gpu tree cmdline=vllm");
     EXPECT_EQ(outline(playbook.steps[2]), "KILL 30000ms gpu exe=/python[0-9.]*$");
+}
+
+TEST(Documentation, ItsStepsAreSteps) {
+    const auto all = examples();
+    EXPECT_GE(all.size(), 8U);
+    for (const auto& text : all) {
+        const bool bare = text.starts_with("  - ");
+        EXPECT_FALSE(accepted(bare ? "steps:\n" + text : text).steps.empty()) << text;
+    }
+}
+
+TEST(Documentation, ShowsEachBuiltInPlaybook) {
+    std::ifstream file(std::filesystem::path(CLEANSLATE_SOURCE_DIR) / "docs/playbook-format.md");
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    for (const auto& built_in : built_in_playbooks())
+        EXPECT_THAT(text, HasSubstr("\n| `" + std::string(built_in.name) + "` | "));
 }
 
 TEST_F(Library, AFileIsReadByItsPath) {
