@@ -160,12 +160,20 @@ Status check_possible(const Reader& in, const yaml::Node& node, const Match& mat
         }))
         return never("uid_at_least", fmt::format("every `user` is below uid {}", *match.uid_at_least),
                      "take one of the two out");
-    if (!match.orphaned) return {};
-    for (const auto& [key, list] : {std::pair{"slurm_job", &match.slurm_job}, std::pair{"pod", &match.pod},
-                                    std::pair{"container", &match.container}, std::pair{"unit", &match.unit}})
-        if (!list->empty() && !has(*list, "none"))
+    std::string_view owner;  // the key that wants one
+    for (const auto& [key, list] :
+         {std::pair{"slurm_job", &match.slurm_job}, std::pair{"pod", &match.pod},
+          std::pair{"container", &match.container}, std::pair{"unit", &match.unit}}) {
+        if (list->empty() || has(*list, "none")) continue;
+        if (match.orphaned)
             return never(key, fmt::format("who belongs to a `{}` is not orphaned", key),
                          fmt::format("write `{}: none`, or take one of the two out", key));
+        if (!owner.empty())
+            return never(
+                key, fmt::format("nobody belongs to a `{}` and a `{}` at once", owner, key),
+                "keep one of the two: what counts is the job, else the pod, the container, the unit");
+        owner = key;
+    }
     return {};
 }
 

@@ -30,8 +30,12 @@ TEST(Describe, SaysWhomASignalLeavesOut) {
               "TERM orphaned holders with uid 1000 or more older than 12h00m with 1024 MiB or more");
     EXPECT_EQ(term("holding: gpu, user: [ann, bob], not_user: root"),
               "TERM holders of user ann or bob not of user root");
-    EXPECT_EQ(term("holding: gpu, slurm_job: [none, 42], pod: any, unit: o.service"),
-              "TERM holders in no slurm job or slurm job 42 in any pod in unit o.service");
+    EXPECT_EQ(term("holding: gpu, slurm_job: [none, 42], pod: none, unit: any"),
+              "TERM holders in no slurm job or slurm job 42 in no pod in any unit");
+}
+
+TEST(Describe, SaysWhoseProcessesItMeans) {
+    EXPECT_EQ(term("unit: [o.service, p*]"), "TERM processes in unit o.service or unit p*");
 }
 
 TEST(Describe, SaysWhatAStepDoes) {

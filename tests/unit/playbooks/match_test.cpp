@@ -142,6 +142,15 @@ TEST(Match, ThatNoProcessCouldFitIsRefused) {
             << owner;
 }
 
+TEST(Match, OfTwoOwnersAtOnceIsRefused) {
+    EXPECT_EQ(
+        refused(step_with("{holding: gpu, pod: any, container: 0123456789ab}")),
+        "p.yaml:3:48: no process could match: nobody belongs to a `pod` and a `container` at once -> keep "
+        "one of the two: what counts is the job, else the pod, the container, the unit");
+    EXPECT_THAT(refused(step_with("{slurm_job: 42, unit: [a.service, b*]}")), HasSubstr("at once"));
+    EXPECT_TRUE(match_of("{slurm_job: [none, 42], unit: a.service, pod: none}").picks());
+}
+
 TEST(Match, ThatSomeProcessFitsIsKept) {
     for (const char* match :
          {"{user: [ann, bob], not_user: ann}", "{user: [root, ann], uid_at_least: 1000}",
