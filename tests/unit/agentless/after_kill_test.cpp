@@ -59,11 +59,35 @@ TEST(CameBack, IsNotSaidOfWhoWasThereBeforeOrIsProtected) {
     EXPECT_TRUE(came_back(there, Scene(1).holder(813, 0, 500)).empty());
 }
 
+TEST(CameBack, IsSaidOnceForEachOrigin) {
+    Scene after(1);
+    after.process(700, 1, "torchrun");
+    for (Pid pid = 990; pid < 995; ++pid) after.holder(pid, 0, 500, 700);
+    const auto findings = came_back(Scene(1).process(700, 1, "torchrun").holder(812, 0, 500, 700), after);
+    ASSERT_EQ(findings.size(), 1u);
+    EXPECT_EQ(
+        findings[0].text,
+        "pid 990 (python3) and 4 more came back after pid 812 was ended: started again by its parent pid "
+        "700 (torchrun)");
+}
+
+TEST(CameBack, IsSaidOfAFewOnlyWhereTheyRefillFasterThanTheyAreEnded) {
+    Scene after(1);
+    for (Pid pid = 1000; pid < 2000; ++pid) after.opener(pid, pid - 1);
+    const auto findings = came_back(Scene(1).holder(812, 0, 500), after);
+    ASSERT_EQ(findings.size(), 11u);
+    EXPECT_EQ(findings[9].code, "respawned");
+    EXPECT_EQ(findings[10].code, "respawned");
+    EXPECT_EQ(findings[10].severity, Severity::dirty);
+    EXPECT_EQ(findings[10].text, "and 990 more: they are started faster than they are ended");
+}
+
 TEST(Survived, InUninterruptibleSleepWithItsMemoryIsUnkillable) {
     const auto findings = survived(Scene(1).holder(812, 0, 500), Scene(1).holder(812, 0, 500).state(812, 'D'),
                                    "KILL", SignalResult::alive);
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].code, "unkillable");
+    EXPECT_TRUE(findings[0].text.ends_with("; what it waits for is not known")) << findings[0].text;
 }
 
 TEST(Survived, InUninterruptibleSleepWithMemoryGoingDownIsASlowTeardown) {
@@ -81,6 +105,27 @@ TEST(Survived, AsAZombieIsNamedWithTheParentThatDoesNotReapIt) {
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].code, "zombie");
     EXPECT_NE(findings[0].text.find("pid 700 (launcher)"), std::string::npos) << findings[0].text;
+}
+
+TEST(Survived, AsAZombieSaysWhatItsParentRunsIn) {
+    const auto after = Scene(1)
+                           .process(700, 1, "launcher")
+                           .in_cgroup(700, "/system.slice/model-server.service")
+                           .process(812, 700, "python3")
+                           .state(812, 'Z');
+    const auto findings = survived(Scene(1).process(700, 1, "launcher").holder(812, 0, 500, 700), after,
+                                   "KILL", SignalResult::zombie);
+    ASSERT_EQ(findings.size(), 1u);
+    EXPECT_NE(findings[0].text.find("pid 700 (launcher) in model-server.service"), std::string::npos)
+        << findings[0].text;
+    EXPECT_NE(findings[0].remedy.find("`systemctl stop model-server.service`"), std::string::npos);
+}
+
+TEST(Survived, NamesWhoTookOverItsMemory) {
+    const auto findings = survived(Scene(1).holder(812, 0, 5000).holder(813, 0, 500),
+                                   Scene(1).holder(813, 0, 5400), "KILL", SignalResult::ended);
+    ASSERT_EQ(findings.size(), 1u);
+    EXPECT_EQ(findings[0].code, "ipc-consumer");
 }
 
 TEST(Survived, IsNotSaidOfAnotherProcessWithTheSamePid) {

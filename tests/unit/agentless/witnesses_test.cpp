@@ -37,6 +37,45 @@ TEST(Ghost, IsNamedAsTheDriverListsIt) {
         "with the device open");
 }
 
+TEST(Ghost, IsSaidWithWhoMayKeepItsMemory) {
+    Scene scene(8);
+    scene.ghost(1182, 2, 76107).process(1190, 1, "sleep").daemon(90, "/usr/bin/nvidia-persistenced");
+    scene.get(1190).open_minors = {2};
+    scene.get(1190).argv = {"sleep", "1000", "--token", "sesame"};
+    const auto text = text_of(judge(scene).gpus[2], "ghost");
+    EXPECT_TRUE(
+        text.ends_with("which no longer lives; its memory may be kept by pid 1190 (sleep 1000 --token "
+                       "***)"))
+        << text;
+    close_all(scene.get(1190));
+    EXPECT_TRUE(text_of(judge(scene).gpus[2], "ghost")
+                    .ends_with("kept by pid 90 (/usr/bin/nvidia-persistenced serve.py, protected)"));
+}
+
+TEST(Zombie, IsSaidWithWhatItsParentRunsIn) {
+    Scene scene(1);
+    scene.process(1300, 1, "launcher").holder(1361, 0, 500, 1300).state(1361, 'Z');
+    scene.in_cgroup(1300, "/system.slice/model-server.service");
+    close_all(scene.get(1361));
+    const auto gpu = judge(scene).gpus[0];
+    EXPECT_TRUE(
+        text_of(gpu, "zombie-holder").ends_with("its parent, pid 1300 (launcher) in model-server.service"));
+    EXPECT_EQ(
+        find(gpu.findings, "zombie-holder")->remedy,
+        "end its parent, or stop what that runs in: `systemctl stop model-server.service`; else reboot");
+}
+
+TEST(Holder, InUninterruptibleSleepIsNotedBeforeAnySignal) {
+    Scene scene(1);
+    scene.holder(812, 0, 500);
+    EXPECT_EQ(text_of(judge(scene).gpus[0], "holder-uninterruptible"), "none");
+    scene.state(812, 'D');
+    EXPECT_EQ(text_of(judge(scene).gpus[0], "holder-uninterruptible"),
+              "pid 812 (python3.11) is in uninterruptible sleep (D); what it waits for is not known");
+    scene.daemon(90, "/usr/bin/nvidia-persistenced").listed(90, 0, 5).state(90, 'D').state(812, 'S');
+    EXPECT_EQ(text_of(judge(scene).gpus[0], "holder-uninterruptible"), "none");
+}
+
 TEST(ForeignHolder, IsNamedAsTheDriverListsIt) {
     Scene scene(1);
     scene.listed(70, 0, 500).used(0, 500);
