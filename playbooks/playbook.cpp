@@ -162,13 +162,17 @@ bool Match::picks() const {
            names_one(slurm_job) || names_one(pod) || names_one(container) || names_one(unit);
 }
 
-// A supervisor is stopped only where nothing in it must live, so a stop step wants to see all of it.
+// A supervisor is stopped only where nothing in it must live, a host rebooted only where nobody's job runs,
+// and a file removed only where its owner has none; a scheduler holds no GPU either.
 bool Playbook::needs_all_processes() const {
-    return std::any_of(steps.begin(), steps.end(), [](const Step& step) {
-        if (std::holds_alternative<StopStep>(step.action)) return true;
-        const auto* signal = std::get_if<SignalStep>(&step.action);
-        return signal != nullptr && signal->match.needs_all_processes();
-    });
+    return scheduled_hosts_only || std::any_of(steps.begin(), steps.end(), [](const Step& step) {
+               if (std::holds_alternative<StopStep>(step.action) ||
+                   std::holds_alternative<RebootStep>(step.action) ||
+                   std::holds_alternative<CleanShmStep>(step.action))
+                   return true;
+               const auto* signal = std::get_if<SignalStep>(&step.action);
+               return signal != nullptr && signal->match.needs_all_processes();
+           });
 }
 
 std::vector<std::string> Playbook::shm_names() const {

@@ -170,6 +170,9 @@ TEST(Playbook, NeedsAllProcessesWhereOneStepHasAPattern) {
     EXPECT_FALSE(accepted("steps:\n  - signal: TERM\n    match: {gpus: 0, user: ann, slurm_job: none}\n")
                      .needs_all_processes());
     EXPECT_TRUE(accepted("steps:\n  - stop: mps\n").needs_all_processes());
+    EXPECT_TRUE(accepted("steps:\n  - reboot:\n").needs_all_processes());
+    EXPECT_TRUE(accepted("steps:\n  - clean_shm: {names: 'nccl-*'}\n").needs_all_processes());
+    EXPECT_TRUE(accepted("scheduled_hosts_only: true\n" + holders).needs_all_processes());
     for (const char* key :
          {"cmdline: vllm", "name: vllm", "exe: vllm", "pid: 7", "user: ann", "holding: gpu, orphaned: true",
           "holding: gpu, descendants: true", "unit: a.service", "used_at_least: 1GiB", "cgroup: lab"})
