@@ -1,111 +1,24 @@
-// Random hosts, random matches: whatever a playbook asks for, some processes are never chosen. The oracle
-// below is written anew, from docs/protected.md and the rules of the design, and not from the code under
-// test.
+// Random hosts, random matches: whatever a playbook asks for, some processes are never chosen, and who is
+// chosen fits. The oracle is written anew, from docs/protected.md, docs/killing.md and the rules of the
+// design, and not from the code under test.
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <random>
+#include <iostream>
+#include <map>
 #include <set>
 
 #include "agentless/targets.hpp"
-#include "tests/support/scene.hpp"
+#include "tests/unit/agentless/naive_match.hpp"
+#include "tests/unit/agentless/random_host.hpp"
 
 namespace cleanslate::agentless {
 namespace {
 
 using playbooks::Match;
-using testing::Scene;
-
-class RandomHost {
-  public:
-    explicit RandomHost(std::uint64_t seed) : random_(seed), scene_(4) {
-        const Pid count = pick(5, 40);
-        for (Pid i = 0; i < count; ++i) add(i);
-        scene_.evidence().root = !chance(4);
-        scene_.evidence().uid = scene_.evidence().root ? 0 : 1000;
-        if (chance(2)) scene_.ghost(60000, pick(0, 3), 5000);
-    }
-    Evidence& evidence() { return scene_.evidence(); }
-
-    Match match() {
-        Match match;
-        match.tree = chance(2);
-        match.holding_gpu = chance(2);
-        if (!match.holding_gpu || chance(4)) {
-            if (chance(2))
-                match.cmdline = {any({"/[a-z]", "serve", "python", "sh", " "})};
-            else if (chance(2))
-                match.name = {any({"s|h|o|i|e", "ssh", "bash", "python", "nvidia"})};
-            else
-                match.exe = {any({"/[a-z]", "/usr", "python|bash|sshd"})};
-        }
-        return match;
-    }
-    ChoicePolicy policy() {
-        ChoicePolicy policy;
-        policy.include_jobs = chance(3);
-        if (chance(3)) policy.protection.unprotect = {"sshd", "systemd", "nvidia-smi", "*"};
-        if (chance(4)) policy.protection.protect = {"trainer", "vllm.service"};
-        return policy;
-    }
-    bool chance(int one_in) { return pick(1, one_in) == 1; }
-
-  private:
-    int pick(int low, int high) { return std::uniform_int_distribution<int>(low, high)(random_); }
-    std::string any(const std::vector<std::string>& some) {
-        return some[static_cast<std::size_t>(pick(0, static_cast<int>(some.size()) - 1))];
-    }
-    void add(Pid i) {
-        // Mostly sorted by age, with pids that were given away, parents that are missing, and kthreadd.
-        const Pid pid = chance(20) ? (chance(2) ? 2 : 1000 + pick(0, 40)) : 1000 + i;
-        scene_.process(pid, chance(6) ? pick(0, 3) : i > 0 ? 1000 + pick(0, i - 1) : 501, "x");
-        Process& p = evidence().processes.back();
-        p.exe = any({"/usr/bin/python3.11", "/srv/server", "/srv/ray", "/usr/bin/bash", "/usr/sbin/sshd",
-                     "/usr/bin/sleep", "/usr/bin/nvidia-smi", "/usr/bin/nvidia-persistenced",
-                     "/home/alice/nvidia-persistenced", "/usr/bin/tmux", "/usr/sbin/dropbear", "/srv/trainer",
-                     "/usr/lib/systemd/systemd"});
-        p.comm = p.exe->substr(p.exe->rfind('/') + 1, 15);
-        p.exe_owner = p.exe->starts_with("/home") || chance(6) ? 1000 : 0;
-        if (chance(8)) p.exe_owner.reset();
-        if (chance(8)) p.exe.reset();
-        p.exe_writable_by_others = chance(10);
-        p.host_mount_ns = !chance(5);
-        p.uid = static_cast<std::uint32_t>(
-            any({"0", "0", "1000", "1000", "1001"})[0] == '0' ? 0 : 1000 + pick(0, 1));
-        p.user = *p.uid == 0 ? "root" : *p.uid == 1000 ? "alice" : "bob";
-        if (chance(15)) p.uid.reset();
-        p.kernel_thread = chance(15);
-        p.key.start = static_cast<std::uint64_t>(10'000 + i / 2);
-        p.session = chance(2) ? pid : 1000;
-        p.state = any({"S", "S", "S", "R", "D", "Z"})[0];
-        p.argv = chance(2) ? std::vector<std::string>{any({"-bash", "bash", "python3"})}
-                           : std::vector<std::string>{"python3", any({"serve.py", "-c", "-l", "nvitop"})};
-        p.cgroup =
-            any({"/system.slice/vllm.service", "/slurm/uid_1000/job_42/step_0", "/system.slice/ssh.service",
-                 "/user.slice/user-1000.slice/session-3.scope", "/kubepods/pod1"});
-        if (const Process* parent = evidence().find(p.parent); parent != nullptr && !chance(3))
-            inherit(p, *parent);
-        if (chance(2)) {
-            p.open_minors = {pick(0, 3)};
-            p.opens_control = true;
-        }
-        if (chance(3))
-            evidence().apps.push_back({pid, testing::uuid_of(pick(0, 3)), Mebibytes{500}, "python3"});
-        p.fds_readable = p.maps_readable = !chance(8);
-        if (chance(20)) evidence().session_ancestors.push_back(pid);
-    }
-
-    static void inherit(Process& child, const Process& parent) {
-        child.uid = parent.uid;
-        child.user = parent.user;
-        child.cgroup = parent.cgroup;
-        child.session = parent.session;
-    }
-
-    std::mt19937_64 random_;
-    Scene scene_;
-};
+using testing::RandomHost;
 
 std::string base(const Process& p) { return p.exe ? p.exe->substr(p.exe->rfind('/') + 1) : p.comm; }
 
@@ -115,18 +28,46 @@ const Process* by_key(const Evidence& evidence, ProcessKey key) {
     return nullptr;
 }
 
+// Of two with one pid the younger lives.
+const Process* by_pid(const Evidence& evidence, Pid pid) {
+    const Process* youngest = nullptr;
+    for (const auto& p : evidence.processes)
+        if (p.key.pid == pid && (youngest == nullptr || p.key.start > youngest->key.start)) youngest = &p;
+    return youngest;
+}
+
+bool stands_twice(const Evidence& evidence, Pid pid) {
+    return std::ranges::count_if(evidence.processes, [&](const auto& p) { return p.key.pid == pid; }) > 1;
+}
+
 // A parent is older than its child: else its pid was given away.
 std::set<Pid> ancestors(const Evidence& evidence, const Process& of) {
     std::set<Pid> above;
     auto start = of.key.start;
-    for (const Process* p = evidence.find(of.parent); p != nullptr && p->key.start <= start;
-         start = p->key.start, p = evidence.find(p->parent))
+    for (const Process* p = by_pid(evidence, of.parent); p != nullptr && p->key.start <= start;
+         start = p->key.start, p = by_pid(evidence, p->parent))
         if (p->key.pid == of.key.pid || !above.insert(p->key.pid).second) break;
     return above;
 }
 
 bool unprotected(const ChoicePolicy& policy, const std::string& name) {
     return std::ranges::find(policy.protection.unprotect, name) != policy.protection.unprotect.end();
+}
+
+// RandomHost makes these two and look-alikes.
+bool has_scheduler(const Evidence& e) {
+    return std::ranges::any_of(e.processes, [](const Process& p) {
+        return (p.exe == "/usr/sbin/slurmd" || p.exe == "/usr/bin/kubelet") && p.uid == 0U;
+    });
+}
+
+// Listed, a child of one that was, or in a listed one's unit or container, where others of it are started.
+bool agreed(const Consent& consent, const Evidence& e, const Process& p) {
+    if (consent.listed.contains(p.key)) return true;
+    for (const auto& unit : consent.units)
+        if (p.cgroup && p.cgroup->starts_with(unit)) return true;
+    return std::ranges::any_of(ancestors(e, p),
+                               [&](Pid pid) { return consent.listed.contains(by_pid(e, pid)->key); });
 }
 
 // Reasons for which a single process must never be chosen; empty: none.
@@ -138,8 +79,13 @@ std::string forbidden(const Process& p, const Evidence& e, const ChoicePolicy& p
         return "session ancestor";
     if (!p.uid) return "owner unknown";
     if (!e.root && *p.uid != e.uid) return "another user's";
-    const bool job = p.cgroup->starts_with("/slurm/") || p.cgroup->starts_with("/kubepods/");
-    if (job && !policy.include_jobs) return "scheduled work";
+    const bool job = p.cgroup && (p.cgroup->starts_with("/slurm/") || p.cgroup->starts_with("/kubepods/"));
+    const bool own =
+        policy.own_job && p.cgroup && p.cgroup->find("/job_" + *policy.own_job + "/") != p.cgroup->npos;
+    if (job && !own && !policy.include_jobs) return "scheduled work";
+    if (stands_twice(e, p.key.pid)) return "its pid was given away";
+    if (policy.needs_scheduler && !has_scheduler(e)) return "no scheduler";
+    if (policy.consent != nullptr && !agreed(*policy.consent, e, p)) return "not agreed to";
     const auto name = base(p);
     const bool system_file = p.exe_owner == 0U && !p.exe_writable_by_others;
     const bool proven = p.exe && system_file && p.host_mount_ns;
@@ -153,7 +99,7 @@ std::string forbidden(const Process& p, const Evidence& e, const ChoicePolicy& p
     if (name == "nvidia-persistenced" && p.uid == 0U && (proven || !p.exe || !p.exe_owner))
         return "built-in of root";
     for (const auto& entry : policy.protection.protect)
-        if (name == entry || p.cgroup->ends_with("/" + entry)) return "asked for";
+        if (name == entry || (p.cgroup && p.cgroup->ends_with("/" + entry))) return "asked for";
     return {};
 }
 
@@ -178,18 +124,55 @@ class Oracle {
             EXPECT_FALSE(target.rule.empty());
             const auto above = ancestors(e_, *p);
             above_targets.insert(above.begin(), above.end());
-            check_launcher(target, *p);
+            EXPECT_FALSE(naive::uses_another(match_, e_, *p) && !match_.gpus.empty()) << target.key.pid;
+            if (target.rule.starts_with("launcher of "))
+                check_launcher(target, *p);
+            else if (target.rule.starts_with("descendant of "))
+                check_descendant(target, *p);
+            else
+                check_match(*p);
         }
         check_order(above_targets);
         check_spared(seen);
+        check_nobody_is_forgotten(seen);
     }
 
   private:
-    void check_launcher(const Target& target, const Process& p) const {
-        if (!target.rule.starts_with("launcher of ")) return;
-        EXPECT_TRUE(match_.tree);
-        const Process* of = e_.find(static_cast<Pid>(std::stoi(target.rule.substr(12))));
+    void check_match(const Process& p) const {
+        EXPECT_TRUE(naive::fits(match_, e_, p)) << "does not fit: " << p.key.pid;
+        EXPECT_EQ(match_.orphaned ? naive::owned(e_, p) : "", "") << "no orphan: " << p.key.pid;
+    }
+    void check_nothing_below_uses_another(const Process& p) const {
+        if (match_.gpus.empty()) return;
+        for (const auto& other : e_.processes)
+            EXPECT_FALSE(ancestors(e_, other).contains(p.key.pid) && naive::uses_another(match_, e_, other))
+                << other.key.pid << " below " << p.key.pid << " uses another GPU";
+    }
+    void check_descendant(const Target& target, const Process& p) const {
+        EXPECT_TRUE(match_.descendants);
+        const Process* of = by_pid(e_, static_cast<Pid>(std::stoi(target.rule.substr(14))));
         ASSERT_NE(of, nullptr);
+        check_match(*of);
+        EXPECT_TRUE(ancestors(e_, p).contains(of->key.pid)) << "no descendant";
+        EXPECT_TRUE(naive::identity_fits(match_, p)) << "another's descendant";
+        check_nothing_below_uses_another(p);
+    }
+    // Who fits dies, or is named with the rule that spares it.
+    void check_nobody_is_forgotten(const std::set<Pid>& targets) const {
+        if (!match_.picks() || match_.orphaned) return;
+        for (const auto& p : e_.processes) {
+            if (naive::ended(p) || !naive::fits(match_, e_, p)) continue;
+            const bool spared =
+                std::ranges::any_of(choice_.spared, [&](const Spared& one) { return one.key == p.key; });
+            EXPECT_TRUE(spared || targets.contains(p.key.pid)) << "forgotten: " << p.key.pid;
+        }
+    }
+    void check_launcher(const Target& target, const Process& p) const {
+        EXPECT_TRUE(match_.tree);
+        const Process* of = by_pid(e_, static_cast<Pid>(std::stoi(target.rule.substr(12))));
+        ASSERT_NE(of, nullptr);
+        check_match(*of);
+        check_nothing_below_uses_another(p);
         EXPECT_EQ(p.uid, of->uid) << "another user's launcher";
         EXPECT_EQ(p.cgroup, of->cgroup) << "a launcher of another cgroup";
         EXPECT_TRUE(ancestors(e_, *of).contains(p.key.pid)) << "no ancestor";
@@ -224,28 +207,85 @@ class Oracle {
     const Choice& choice_;
 };
 
+// All that a choice says, in its order.
+std::vector<std::string> text_of(const Choice& choice) {
+    std::vector<std::string> text;
+    for (const auto& one : choice.targets)
+        text.push_back(fmt::format("{} {} {}", one.key.pid, one.key.start, one.rule));
+    for (const auto& one : choice.spared)
+        text.push_back(fmt::format("{} {} {} {}", one.key.pid, one.key.start, one.code, one.why));
+    return text;
+}
+
+struct Counts {
+    std::map<std::string, std::size_t> spared, targets;
+    void add(const Match& match, const Choice& choice) {
+        for (const auto& one : choice.spared) ++spared[one.code];
+        for (const auto& one : choice.targets) {
+            ++targets["all"];
+            if (one.rule.starts_with("launcher of ")) ++targets["launchers"];
+            if (one.rule.starts_with("descendant of ")) ++targets["descendants"];
+            if (match.orphaned) ++targets["of orphaned"];
+            if (!match.gpus.empty()) ++targets["of gpus"];
+        }
+    }
+};
+
 TEST(TargetsProperty, NobodyWhoMustLiveIsEverChosen) {
-    std::size_t chosen = 0, launchers = 0, spared = 0;
-    for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
+    Counts counts;
+    for (std::uint64_t seed = 1; seed <= 6000; ++seed) {
+        SCOPED_TRACE(seed);
+        RandomHost host(seed);
+        const Match match = host.match();
+        ChoicePolicy policy = host.policy();
+        // Sometimes under a consent to what somebody chose with another match.
+        const auto consent = consent_for(choose(host.match(), host.evidence(), policy), host.evidence());
+        if (host.chance(4)) policy.consent = &consent;
+        const Choice choice = choose(match, host.evidence(), policy);
+        Oracle(match, host.evidence(), policy, choice).check();
+        if (::testing::Test::HasFailure()) FAIL() << "first at seed " << seed;
+        counts.add(match, choice);
+    }
+    // The property would hold for a choice that never chooses.
+    for (const auto& [what, count] : counts.targets) std::cout << "targets " << what << ": " << count << "\n";
+    for (const auto& [code, count] : counts.spared) std::cout << "spared " << code << ": " << count << "\n";
+    EXPECT_GT(counts.targets["all"], 2000U);
+    for (const auto* kind : {"launchers", "descendants", "of orphaned", "of gpus"})
+        EXPECT_GT(counts.targets[kind], 50U) << kind;
+    for (const auto* code : {"protected", "scheduled-job", "other-gpu", "no-scheduler", "new-since-plan",
+                             "not-permitted", "not-confirmed"})
+        EXPECT_GT(counts.spared[code], 50U) << code;
+}
+
+TEST(TargetsProperty, TheOrderInWhichASurveyNamesProcessesNeverCounts) {
+    for (std::uint64_t seed = 1; seed <= 1000; ++seed) {
         SCOPED_TRACE(seed);
         RandomHost host(seed);
         const Match match = host.match();
         const ChoicePolicy policy = host.policy();
-        const Choice choice = choose(match, host.evidence(), policy);
-        Oracle(match, host.evidence(), policy, choice).check();
-        if (::testing::Test::HasFailure()) FAIL() << "first at seed " << seed;
-        chosen += choice.targets.size();
-        spared += choice.spared.size();
-        for (const auto& target : choice.targets) launchers += target.rule.starts_with("launcher of ");
+        const auto first = text_of(choose(match, host.evidence(), policy));
+        ASSERT_EQ(text_of(choose(match, host.evidence(), policy)), first);
+        std::ranges::shuffle(host.evidence().processes, host.random());
+        ASSERT_EQ(text_of(choose(match, host.evidence(), policy)), first);
     }
-    // The property would hold for a choice that never chooses.
-    EXPECT_GT(chosen, 2000U);
-    EXPECT_GT(launchers, 100U);
-    EXPECT_GT(spared, 2000U);
+}
+
+TEST(TargetsProperty, AMatchThatPicksNobodyChoosesNobody) {
+    for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+        RandomHost host(seed);
+        Match match;
+        match.not_user = {"carol"};
+        match.not_cgroup = {"nowhere"};
+        match.uid_at_least = 0U;
+        match.older_than = Milliseconds{0};
+        match.tree = match.descendants = true;
+        const auto choice = choose(match, host.evidence(), host.policy());
+        ASSERT_TRUE(choice.targets.empty() && choice.spared.empty()) << seed;
+    }
 }
 
 TEST(TargetsProperty, WhatWasAgreedToIsExactlyWhatIsChosenAgain) {
-    for (std::uint64_t seed = 1; seed <= 500; ++seed) {
+    for (std::uint64_t seed = 1; seed <= 1000; ++seed) {
         SCOPED_TRACE(seed);
         RandomHost host(seed);
         const Match match = host.match();
