@@ -8,6 +8,7 @@
 
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "controller/acts.hpp"
 
 namespace cleanslate::controller {
 namespace {
@@ -71,25 +72,6 @@ void write_signals(Page& page, const std::vector<SignalAction>& signals) {
     }
 }
 
-void write_commands(Page& page, const HostOutcome& host, bool raw) {
-    for (const CommandAction& action : host.commands) {
-        std::string how = "planned";
-        if (!action.planned && !action.ran_to_end)
-            how = "did not come to its end";
-        else if (!action.planned && action.exit_status)
-            how = fmt::format("exit {}", *action.exit_status);
-        else if (!action.planned && !action.exit_signal.empty())
-            how = "ended by " + action.exit_signal;
-        if (action.took) how += " after " + format_duration(*action.took);
-        page.cut(gpu_indent, {{fmt::format("step {} run: {}: ", action.step, how)},
-                              {shown_command(action.command, raw)}});
-        if (action.ok || action.planned) continue;
-        for (const std::string* stream : {&action.out, &action.err})
-            for (std::string_view line : split(trim(*stream), '\n'))
-                if (!trim(line).empty()) page.cut(detail_indent, {{std::string(trim(line)), Style::dim}});
-    }
-}
-
 // Openers that stand neither in the plan above nor among those left alone below.
 void write_openers(Page& page, const HostOutcome& host, const Listed& listed) {
     for (const Holder& opener : host.last->openers) {
@@ -132,7 +114,7 @@ void write_host_details(Page& page, const HostOutcome& host, bool raw_commands, 
     write_findings(page, gpu_indent, findings);
     write_spared(page, host);
     write_signals(page, host.signals);
-    write_commands(page, host, raw_commands);
+    write_acts(page, gpu_indent, host, raw_commands);
 }
 
 void write_findings(Page& page, std::size_t indent, const std::vector<Finding>& findings) {
@@ -192,9 +174,7 @@ std::string work_text(const HostOutcome& host) {
             round.ended == round.sent ? std::string("ended") : fmt::format("{} ended", round.ended);
         text += fmt::format("{}{} to {} ({})", text.empty() ? "" : ", ", key.second, round.sent, how);
     }
-    const auto ran = std::ranges::count_if(host.commands, [](const CommandAction& c) { return !c.planned; });
-    if (ran > 0)
-        text += (text.empty() ? "" : ", ") + count_of(static_cast<std::size_t>(ran), "command") + " run";
+    if (const std::string acts = acts_text(host); !acts.empty()) text += (text.empty() ? "" : ", ") + acts;
     return text;
 }
 

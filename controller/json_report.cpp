@@ -112,9 +112,13 @@ Json signal_json(const SignalAction& action) {
 }
 
 Json command_json(const CommandAction& action, bool raw) {
-    const bool ran = !action.planned;
+    const bool ran = !action.planned && !action.withheld && !was_not_sent(action);
     return {{"step", action.step},
+            {"kind", to_string(action.kind)},
             {"command", shown_command(action.command, raw)},
+            {"about", text_or_null(action.about)},
+            {"bytes", number_or_null(action.bytes)},
+            {"withheld", action.withheld},
             {"result", command_word(action)},
             {"exit_status", number_or_null(action.exit_status)},
             {"exit_signal", text_or_null(action.exit_signal)},
@@ -136,6 +140,35 @@ Json spared_json(const HostOutcome& host) {
         list.push_back(std::move(json));
     }
     return list;
+}
+
+Json notes_json(const std::vector<std::string>& notes) {
+    Json list = Json::array();
+    for (const std::string& note : notes) list.push_back(printable(note));
+    return list;
+}
+
+// What each step of the playbook would choose; null where nothing was planned.
+Json plan_json(const HostOutcome& host) {
+    if (host.plan_steps.empty()) return nullptr;
+    Json steps = Json::array();
+    for (const PlannedStep& step : host.plan_steps) {
+        Json targets = Json::array(), spared = Json::array();
+        for (const ProcessKey& key : step.targets)
+            targets.push_back({{"pid", pid_json(key)}, {"start", start_json(key)}});
+        for (const Spared& one : step.spared)
+            spared.push_back({{"pid", pid_json(one.key)},
+                              {"start", start_json(one.key)},
+                              {"code", printable(one.code)},
+                              {"why", printable(one.why)}});
+        steps.push_back({{"step", step.step},
+                         {"name", printable(step.name)},
+                         {"targets", std::move(targets)},
+                         {"spared", std::move(spared)},
+                         {"commands", step.commands},
+                         {"notes", notes_json(step.notes)}});
+    }
+    return steps;
 }
 
 Json error_json(const std::optional<Error>& error) {
@@ -169,6 +202,7 @@ Json host_json(const Report& report, const HostOutcome& host, bool raw) {
             {"actions", std::move(actions)},
             {"commands", std::move(commands)},
             {"spared", spared_json(host)},
+            {"plan", plan_json(host)},
             {"seconds_to_clean", seconds_or_null(host.first_signal_to_clean)},
             {"error", error_json(host.error)}};
 }
@@ -196,12 +230,6 @@ Json summary_json(const Report& report) {
                             {"failed", summary.asked[static_cast<std::size_t>(Asked::failed)]},
                             {"not_asked", summary.asked[static_cast<std::size_t>(Asked::not_asked)]}};
     return json;
-}
-
-Json notes_json(const std::vector<std::string>& notes) {
-    Json list = Json::array();
-    for (const std::string& note : notes) list.push_back(printable(note));
-    return list;
 }
 
 }  // namespace

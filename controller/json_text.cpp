@@ -1,6 +1,7 @@
 #include "controller/json_text.hpp"
 
 #include "base/text.hpp"
+#include "controller/report.hpp"
 
 namespace cleanslate::controller {
 
@@ -24,6 +25,8 @@ Json result_word(agentless::SignalResult result) {
 }
 
 std::string_view command_word(const agentless::CommandAction& action) {
+    if (action.withheld) return "withheld";
+    if (was_not_sent(action)) return "not_sent";
     if (action.planned) return "planned";
     if (!action.ran_to_end) return "not_ended";
     return action.ok ? "ok" : "failed";

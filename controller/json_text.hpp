@@ -17,7 +17,8 @@ nlohmann::ordered_json seconds_or_null(const std::optional<Milliseconds>& durati
 nlohmann::ordered_json mib_or_null(const std::optional<Mebibytes>& size);
 nlohmann::ordered_json result_word(
     agentless::SignalResult result);  // of a signal whose result never came: null
-std::string_view command_word(const agentless::CommandAction& action);  // planned, ok, failed, not_ended
+// "planned", "withheld", "not_sent", "not_ended", "ok", "failed"
+std::string_view command_word(const agentless::CommandAction& action);
 
 template <class Number>
 nlohmann::ordered_json number_or_null(const std::optional<Number>& number) {

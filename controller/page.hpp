@@ -40,7 +40,11 @@ class Page {
     // text.
     void boxed(std::size_t indent, std::string_view text, Style style = Style::plain);
 
+    // Lines of another page with the same columns and colour.
+    void add(std::string_view lines) { out_ += lines; }
+
     std::size_t columns() const { return columns_; }
+    bool color() const { return color_; }
     // What was written since the last take().
     std::string take();
 

@@ -3,129 +3,62 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
-#include "base/text.hpp"
 #include "base/units.hpp"
+#include "controller/acts.hpp"
 #include "controller/host_block.hpp"
+#include "controller/plan_steps.hpp"
 #include "inventory/node_set.hpp"
 
 namespace cleanslate::controller {
 namespace {
 
 using namespace agentless;
-
-constexpr std::size_t command_shown = 300;  // code points of a command line
-
-// One process of the plan, over all the steps that would signal it.
-struct Row {
-    std::string signals;  // "TERM,KILL"
-    Holder process;
-    std::string gpus;  // "2", "0-1", "-" for none
-    std::optional<Mebibytes> used;
-};
-
-void add_gpus(Row& row, const HostOutcome& host) {
-    std::vector<int> indexes;
-    bool unnamed = false;
-    if (host.last) {
-        for (const GpuVerdict& gpu : host.last->gpus) {
-            const auto same = [&](const Holder& holder) { return holder.key == row.process.key; };
-            const auto found = std::ranges::find_if(gpu.holders, same);
-            if (found == gpu.holders.end()) continue;
-            if (gpu.index)
-                indexes.push_back(*gpu.index);
-            else
-                unnamed = true;
-            row.process.inherited = row.process.inherited || found->inherited;
-            if (found->used) row.used = row.used.value_or(Mebibytes{}) + *found->used;
-        }
-    }
-    row.gpus = fold_numbers(indexes);
-    if (unnamed) row.gpus += row.gpus.empty() ? "?" : ",?";
-    if (row.gpus.empty()) row.gpus = "-";
-}
-
-std::vector<Row> rows_of(const HostOutcome& host) {
-    std::vector<Row> rows;
-    for (const SignalAction& action : host.signals) {
-        if (action.result != SignalResult::planned) continue;
-        const auto same = [&](const Row& row) { return row.process.key == action.process.key; };
-        if (const auto row = std::ranges::find_if(rows, same); row != rows.end()) {
-            const auto signals = split(row->signals, ',');
-            if (std::ranges::find(signals, action.signal) == signals.end())
-                row->signals += "," + action.signal;
-            continue;
-        }
-        rows.push_back({action.signal, action.process, "", std::nullopt});
-        add_gpus(rows.back(), host);
-    }
-    return rows;
-}
-
-std::string age_text(const Holder& holder) {
-    if (!holder.age_s) return "?";
-    const auto seconds = std::min<std::uint64_t>(*holder.age_s, 4'000'000'000);
-    return format_duration(Milliseconds{static_cast<std::int64_t>(seconds) * 1000});
-}
-
-void write_rows(Page& page, const std::vector<Row>& rows) {
-    std::size_t signals = 6, user = 4, gpus = 4;
-    for (const Row& row : rows) {
-        signals = std::max(signals, row.signals.size());
-        user = std::max(user, width_of(printable(row.process.user)));
-        gpus = std::max(gpus, row.gpus.size());
-    }
-    const auto line = [&](std::string_view sent, std::string_view pid, std::string_view who,
-                          std::string_view age, std::string_view which, std::string_view mib) {
-        const std::size_t pad = user > width_of(who) ? user - width_of(who) : 0;
-        return fmt::format("{:<{}} {:>7} {}{} {:>7} {:<{}} {:>7} ", sent, signals, pid, who,
-                           std::string(pad, ' '), age, which, gpus, mib);
-    };
-    page.cut(4, {{line("SIGNAL", "PID", "USER", "AGE", "GPUS", "MIB") + "COMMAND", Style::dim}});
-    for (const Row& row : rows) {
-        const Holder& process = row.process;
-        const std::string who = process.user.empty() ? "?" : printable(process.user);
-        const std::string mib = row.used ? std::to_string(row.used->count) : "-";
-        const std::string cells =
-            line(row.signals, std::to_string(process.key.pid), who, age_text(process), row.gpus, mib);
-        // The command line is what a process is known by: it is not cut to fit, but has lines of its own.
-        const std::string command = ellipsize(command_text(process), command_shown);
-        const bool fits = 4 + width_of(cells) + most_columns_of(printable(command)) <= page.columns();
-        page.line(4, {{fits ? cells + command : cells}});
-        if (!fits) page.boxed(12, command);
-        page.boxed(12, remarks_on(process), Style::dim);
-    }
-}
-
-void write_planned_commands(Page& page, const HostOutcome& host, bool raw) {
-    for (const CommandAction& action : host.commands)
-        if (action.planned)
-            // Never cut: a person says yes to all of it.
-            page.line(4,
-                      {{fmt::format("step {} runs: ", action.step)}, {shown_command(action.command, raw)}});
-}
+using Kind = CommandAction::Kind;
 
 // The host as it is left when its plan is told: what was seen and what is spared.
 HostOutcome without_plan(const HostOutcome& host) {
     HostOutcome rest = host;
     std::erase_if(rest.signals, [](const SignalAction& a) { return a.result == SignalResult::planned; });
-    std::erase_if(rest.commands, [](const CommandAction& c) { return c.planned; });
+    std::erase_if(rest.commands, [](const CommandAction& c) { return c.planned || c.withheld; });
     return rest;
+}
+
+// "Signal 12 processes, stop 2 supervisors and run 1 command"
+std::string joined(const std::vector<std::string>& parts) {
+    std::string text;
+    for (std::size_t i = 0; i < parts.size(); ++i)
+        text += (i == 0 ? "" : i + 1 == parts.size() ? " and " : ", ") + parts[i];
+    if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
+    return text;
+}
+
+std::string plan_body(const HostOutcome& host, std::size_t columns, bool color, bool raw_commands) {
+    Page page(columns, color);
+    const Listed listed = write_plan_steps(page, host, raw_commands);
+    if (!has_plan(host)) page.line(4, {{"nothing to do"}});
+    write_host_details(page, without_plan(host), raw_commands, listed);
+    return page.take();
 }
 
 }  // namespace
 
-void write_planned_host(Page& page, const HostOutcome& host, bool raw_commands) {
-    page.line(0,
-              {{host.name, Style::bold}, {" "}, word_of(host.verdict), {", " + format_duration(host.took)}});
-    const std::vector<Row> rows = rows_of(host);
-    if (!rows.empty()) write_rows(page, rows);
-    write_planned_commands(page, host, raw_commands);
-    if (!has_plan(host)) page.line(4, {{"nothing to signal"}});
-    Listed listed;
-    for (const Row& row : rows) listed.insert(row.process.key);
-    write_host_details(page, without_plan(host), raw_commands, listed);
+void write_planned_hosts(Page& page, const std::vector<const HostOutcome*>& hosts, bool raw_commands) {
+    std::vector<std::string> names;
+    Milliseconds longest{0};
+    for (const HostOutcome* host : hosts) {
+        names.push_back(host->name);
+        longest = std::max(longest, host->took);
+    }
+    const std::string folded = inventory::fold(names);
+    const bool one = hosts.size() == 1;
+    page.line(0, {{one ? folded : fmt::format("{} ({})", folded, names.size()), Style::bold},
+                  {" "},
+                  word_of(hosts.front()->verdict),
+                  {(one ? ", " : ", at most ") + format_duration(longest)}});
+    page.add(plan_body(*hosts.front(), page.columns(), page.color(), raw_commands));
 }
 
 void write_plan(Page& page, const Report& report, bool raw_commands) {
@@ -141,8 +74,31 @@ void write_plan(Page& page, const Report& report, bool raw_commands) {
     };
     folded(idle, "nothing to do");
     folded(lost, "no plan, will be left alone (see the report)");
+    std::vector<const HostOutcome*> planned;
     for (const HostOutcome& host : report.result.hosts)
-        if (has_plan(host)) write_planned_host(page, host, raw_commands);
+        if (has_plan(host)) planned.push_back(&host);
+    for (const auto& group : same_plans(planned, page.columns(), raw_commands))
+        write_planned_hosts(page, group, raw_commands);
+}
+
+std::vector<std::vector<const HostOutcome*>> same_plans(const std::vector<const HostOutcome*>& hosts,
+                                                        std::size_t columns, bool raw_commands) {
+    std::vector<std::vector<const HostOutcome*>> groups;
+    std::map<std::string, std::size_t> place;
+    for (const HostOutcome* host : hosts) {
+        // Others differ in pids and ages at least.
+        const bool alike = host->verdict == Verdict::clean && !host->error;
+        if (alike) {
+            const auto [found, fresh] =
+                place.emplace(plan_body(*host, columns, false, raw_commands), groups.size());
+            if (!fresh) {
+                groups[found->second].push_back(host);
+                continue;
+            }
+        }
+        groups.push_back({host});
+    }
+    return groups;
 }
 
 PlanSize size_of_plan(const std::vector<HostOutcome>& hosts) {
@@ -150,19 +106,49 @@ PlanSize size_of_plan(const std::vector<HostOutcome>& hosts) {
     for (const HostOutcome& host : hosts) {
         if (!has_plan(host)) continue;
         ++size.hosts;
-        size.processes += rows_of(host).size();
-        size.commands += static_cast<std::size_t>(
-            std::ranges::count_if(host.commands, [](const CommandAction& c) { return c.planned; }));
+        std::set<ProcessKey> processes;
+        for (const SignalAction& action : host.signals)
+            if (action.result == SignalResult::planned) processes.insert(action.process.key);
+        size.processes += processes.size();
+        bool reboots = false;
+        for (const CommandAction& action : host.commands) {
+            if (!is_planned(action)) continue;
+            switch (action.kind) {
+                case Kind::stop:
+                    ++size.stops;
+                    break;
+                case Kind::reset:
+                    ++size.resets;
+                    break;
+                case Kind::clean_shm:
+                    size.files.push_back(&action);
+                    break;
+                case Kind::reboot:
+                    reboots = true;
+                    break;
+                case Kind::run:
+                case Kind::before:
+                case Kind::after:
+                    ++size.commands;
+                    break;
+            }
+        }
+        size.reboots += reboots ? 1 : 0;
     }
     return size;
 }
 
 std::string question_for(const PlanSize& size) {
-    std::string what;
-    if (size.processes > 0) what = "Signal " + count_of(size.processes, "process", "processes");
-    if (size.commands > 0)
-        what += fmt::format("{} {}", what.empty() ? "Run" : " and run", count_of(size.commands, "command"));
-    return fmt::format("{} on {}?", what, count_of(size.hosts, "host"));
+    std::vector<std::string> parts;
+    if (size.processes > 0) parts.push_back("signal " + count_of(size.processes, "process", "processes"));
+    if (size.stops > 0) parts.push_back("stop " + count_of(size.stops, "supervisor"));
+    if (size.resets > 0) parts.push_back("reset " + count_of(size.resets, "GPU"));
+    if (!size.files.empty()) parts.push_back("remove " + files_text(size.files));
+    if (size.commands > 0) parts.push_back("run " + count_of(size.commands, "command"));
+    const std::string hosts = count_of(size.hosts, "host");
+    if (size.reboots == 0) return fmt::format("{} on {}?", joined(parts), hosts);
+    if (parts.empty()) return fmt::format("Reboot {}?", count_of(size.reboots, "host"));
+    return fmt::format("{} on {}, and reboot {} of them?", joined(parts), hosts, size.reboots);
 }
 
 }  // namespace cleanslate::controller

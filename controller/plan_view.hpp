@@ -6,22 +6,32 @@
 
 namespace cleanslate::controller {
 
-// A host of a dry run: its plan as a table (signals, pid, user, age, GPUs, MiB, command line), the commands
-// that would be run, what is left alone and why, then what its survey found.
-void write_planned_host(Page& page, const agentless::HostOutcome& host, bool raw_commands);
+// Hosts of a dry run of which the same is to be said (same_plans): for every step what it would choose now,
+// with the processes as a table, what it would run, stop, reset and remove, what is left alone, what is
+// withheld and why; then what the survey found.
+void write_planned_hosts(Page& page, const std::vector<const agentless::HostOutcome*>& hosts,
+                         bool raw_commands);
+
+// In groups: hosts that are clean, and on which the same would be done, stand together.
+std::vector<std::vector<const agentless::HostOutcome*>> same_plans(
+    const std::vector<const agentless::HostOutcome*>& hosts, std::size_t columns, bool raw_commands);
 
 // The plan of a whole dry run, for the question: hosts with something to do in detail, the others folded.
 void write_plan(Page& page, const Report& report, bool raw_commands);
 
-// Processes and commands in the plan of all hosts.
+// What stands in the plans of all hosts and is not withheld. The files belong to the hosts counted.
 struct PlanSize {
     std::size_t hosts = 0;  // with something to do
     std::size_t processes = 0;
+    std::size_t stops = 0;
+    std::size_t resets = 0;
+    std::vector<const agentless::CommandAction*> files = {};
+    std::size_t reboots = 0;  // hosts
     std::size_t commands = 0;
 };
 PlanSize size_of_plan(const std::vector<agentless::HostOutcome>& hosts);
 
-// "Signal 12 processes and run 1 command on 3 hosts?"
+// "Signal 12 processes, stop 2 supervisors, remove 3 files (12 MiB) and run 1 command on 3 hosts?"
 std::string question_for(const PlanSize& size);
 
 }  // namespace cleanslate::controller

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <set>
 
 #include "base/text.hpp"
 #include "controller/files.hpp"
@@ -45,7 +46,11 @@ std::string ended_line(const HostOutcome& host, bool verdicts) {
     if (!verdicts)
         how = asked(host) == Asked::ok ? "ok" : asked(host) == Asked::failed ? "failed" : "not asked";
     std::string line = fmt::format("{}: {}, {}", host.name, how, format_duration(host.took));
-    if (host.error) line += ": " + host.error->message;
+    if (host.error) return line + ": " + host.error->message;
+    // Why it went no further, where that is not its verdict: host-busy, vetoed, ...
+    std::set<std::string> codes;
+    for (const agentless::Finding& finding : host.findings)
+        if (codes.insert(finding.code).second) line += (codes.size() == 1 ? ": " : ", ") + finding.code;
     return line;
 }
 

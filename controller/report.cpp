@@ -11,6 +11,18 @@ using agentless::HostOutcome;
 using agentless::SignalResult;
 using agentless::Verdict;
 
+namespace {
+
+template <class Action>
+bool not_sent_of(const Action& action) {
+    if constexpr (requires { action.not_sent; })
+        return action.not_sent;
+    else
+        return false;
+}
+
+}  // namespace
+
 bool not_tried(const HostOutcome& host) { return host.error && host.error->kind == "not_tried"; }
 
 Asked asked(const HostOutcome& host) {
@@ -58,11 +70,16 @@ std::string shown_command(const std::string& command, bool raw) {
     return agentless::masked_command({" " + command}).substr(1);
 }
 
+bool was_not_sent(const agentless::CommandAction& action) { return not_sent_of(action); }
+
+bool is_planned(const agentless::CommandAction& action) {
+    return action.planned && !action.withheld && !was_not_sent(action);
+}
+
 bool has_plan(const HostOutcome& host) {
     const auto planned_signal = [](const auto& action) { return action.result == SignalResult::planned; };
-    const auto planned_command = [](const auto& action) { return action.planned; };
     return std::ranges::any_of(host.signals, planned_signal) ||
-           std::ranges::any_of(host.commands, planned_command);
+           std::ranges::any_of(host.commands, is_planned);
 }
 
 }  // namespace cleanslate::controller

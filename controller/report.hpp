@@ -50,7 +50,13 @@ std::vector<agentless::Finding> findings_of(const agentless::HostOutcome& host);
 // A shell command as it may be shown and stored: secrets masked unless raw commands were asked for.
 std::string shown_command(const std::string& command, bool raw);
 
-// True if a signal or a command stands in the host's plan.
+// Meant to be done, and stopped right before.
+bool was_not_sent(const agentless::CommandAction& action);
+
+// In the plan of a dry run, and not withheld.
+bool is_planned(const agentless::CommandAction& action);
+
+// True if anything that would be done stands in the host's plan.
 bool has_plan(const agentless::HostOutcome& host);
 
 }  // namespace cleanslate::controller

@@ -126,6 +126,21 @@ std::size_t total(const std::array<std::size_t, 5>& counts) {
     return sum;
 }
 
+// Hosts that were left as they were for a reason of their own, whatever their verdict: "; 2 busy, 1 vetoed".
+std::string courses_text(const Report& report) {
+    constexpr std::pair<std::string_view, std::string_view> courses[] = {
+        {"host-busy", "busy"}, {"vetoed", "vetoed"}, {"too-many-targets", "with too many targets"}};
+    std::string text;
+    for (const auto& [code, word] : courses) {
+        const auto has = [&](const HostOutcome& host) {
+            return std::ranges::find(host.findings, code, &Finding::code) != host.findings.end();
+        };
+        if (const auto count = std::ranges::count_if(report.result.hosts, has); count > 0)
+            text += fmt::format("{}{} {}", text.empty() ? "; " : ", ", count, word);
+    }
+    return text;
+}
+
 void write_clean_hosts(Page& page, const Report& report, const Sink& sink) {
     std::vector<const HostOutcome*> clean;
     for (const HostOutcome& host : report.result.hosts)
@@ -152,14 +167,19 @@ void write_other_hosts(Page& page, const Report& report, const TextOptions& opti
         return is_error_only(host) ? key_of_error(host)
                                    : fmt::format("\t{}", &host - report.result.hosts.data());
     };
+    std::vector<const HostOutcome*> told;  // by their plan
     for (const Group& group : group_by(others, key)) {
         const HostOutcome& host = *group.hosts.front();
         if (is_error_only(host))
             write_error_group(page, group);
         else if (report.dry_run)
-            write_planned_host(page, host, options.raw_commands);
+            told.push_back(&host);
         else
             write_host(page, host, options.raw_commands);
+        sink(page.take());
+    }
+    for (const auto& group : same_plans(told, page.columns(), options.raw_commands)) {
+        write_planned_hosts(page, group, options.raw_commands);
         sink(page.take());
     }
 }
@@ -186,6 +206,7 @@ void write_summary(Page& page, const Report& report) {
         if (const std::size_t gpus = total(summary.gpus); gpus > 0)
             text += fmt::format("; {}: {}", count_of(gpus, "GPU"), counts_text(summary.gpus));
     }
+    text += courses_text(report);
     text += "; " + format_duration(report.took);
     if (report.dry_run) text += report.is_run() ? "; nothing was run" : "; dry run, nothing was signalled";
     text += fmt::format("; exit {}: {}", report.exit_status, meaning_of(report.exit_status, report.is_run()));

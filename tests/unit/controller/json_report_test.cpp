@@ -303,5 +303,39 @@ TEST(JsonReport, IsWrittenHostByHost) {
 
 TEST(JsonReport, OfNoHostIsStillOneDocument) { EXPECT_EQ(read_back(report_of({}))["hosts"], Json::array()); }
 
+TEST(JsonReport, OfAnActHasItsKindWhatItIsAboutAndWhetherItIsWithheld) {
+    using Kind = CommandAction::Kind;
+    HostOutcome host = dirty_host("gpu01");
+    host.commands = {done(act(Kind::stop, 2, "systemctl stop x.service", "supervisor of 812")),
+                     act(Kind::clean_shm, 3, "/dev/shm/nccl-1", "--allow-shm was not given")};
+    host.commands[1].withheld = true;
+    host.commands[1].bytes = 4096;
+    const Json commands = only_host(host, "clear")["commands"];
+    EXPECT_EQ(commands[0]["kind"], "stop");
+    EXPECT_EQ(commands[0]["about"], "supervisor of 812");
+    EXPECT_EQ(commands[0]["withheld"], false);
+    EXPECT_EQ(commands[0]["result"], "ok");
+    EXPECT_TRUE(commands[0]["bytes"].is_null());
+    EXPECT_EQ(commands[1]["kind"], "clean_shm");
+    EXPECT_EQ(commands[1]["withheld"], true);
+    EXPECT_EQ(commands[1]["result"], "withheld");
+    EXPECT_EQ(commands[1]["bytes"], 4096);
+    EXPECT_TRUE(commands[1]["stdout"].is_null());
+}
+
+TEST(JsonReport, OfADryRunHasEachStepOfThePlan) {
+    HostOutcome host = planned_host("gpu01");
+    plan_act(host, act(CommandAction::Kind::run, 4, "sync"));
+    host.plan_steps[0].spared = {{{345, 99}, "protected", "built-in"}};
+    host.plan_steps[2].notes = {"not reached"};
+    const Json plan = only_host(host, "clear")["plan"];
+    ASSERT_EQ(plan.size(), 4u);
+    EXPECT_EQ(plan[0], Json::parse(R"({"step":1,"name":"TERM holders","targets":[{"pid":812,"start":"5812"}],
+        "spared":[{"pid":345,"start":"99","code":"protected","why":"built-in"}],"commands":[],"notes":[]})"));
+    EXPECT_EQ(plan[2]["notes"], Json::parse(R"(["not reached"])"));
+    EXPECT_EQ(plan[3]["commands"], Json::parse("[0]"));
+    EXPECT_TRUE(only_host(dirty_host("gpu01"))["plan"].is_null());
+}
+
 }  // namespace
 }  // namespace cleanslate::controller::testing

@@ -1,6 +1,7 @@
 #pragma once
 // Hand-made outcomes: what a sweep would have left behind, for the renderers and the exit status.
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -103,7 +104,41 @@ inline HostOutcome planned_host(std::string name) {
     consent.listed = {worker.key};
     consent.boot_id = host.boot_id;
     host.plan = consent;
+    host.plan_steps = {{1, "TERM holders", {worker.key}, {}, {}, {}},
+                       {2, "KILL holders", {worker.key}, {}, {}, {}},
+                       {3, "verify", {}, {}, {}, {}}};
     return host;
+}
+
+inline CommandAction act(CommandAction::Kind kind, int step, std::string command, std::string about = {}) {
+    CommandAction action;
+    action.kind = kind;
+    action.step = step;
+    action.command = std::move(command);
+    action.about = std::move(about);
+    return action;
+}
+
+// One that came to its end with 0 after 1.2 s.
+inline CommandAction done(CommandAction action) {
+    action.ran_to_end = action.ok = true;
+    action.exit_status = 0;
+    action.took = Milliseconds{1200};
+    return action;
+}
+
+// One of a dry run, in a step of its own.
+inline CommandAction& plan_act(HostOutcome& host, CommandAction action) {
+    action.planned = true;
+    const int step = action.step;
+    host.commands.push_back(std::move(action));
+    const auto same = [&](const PlannedStep& planned) { return planned.step == step; };
+    auto found = std::find_if(host.plan_steps.begin(), host.plan_steps.end(), same);
+    if (found == host.plan_steps.end())
+        found = host.plan_steps.insert(
+            found, {step, std::string(to_string(host.commands.back().kind)), {}, {}, {}, {}});
+    found->commands.push_back(host.commands.size() - 1);
+    return host.commands.back();
 }
 
 inline HostOutcome asked_host(std::string name, int exit_status, std::string out) {

@@ -111,6 +111,17 @@ TEST_F(Watched, SaysALineAHostWhenAsked) {
     EXPECT_EQ(read_all(), "gpu01: clean, 1.2 s\ngpu02: unreachable, 0.03 s: connection refused\n");
 }
 
+TEST_F(Watched, NamesTheFindingsOfAHostsCourse) {
+    HostOutcome busy = dirty_host("gpu01");
+    busy.verdict = Verdict::unknown;
+    busy.findings = {{Severity::unknown, "host-busy", "held by bob", ""}, {Severity::note, "vetoed", "", ""}};
+    Progress progress({in_.get(), false, 80, 1});
+    progress.begin(1, true);
+    progress.host_finished(busy);
+    progress.end();
+    EXPECT_EQ(read_all(), "gpu01: unknown, 1.2 s: host-busy, vetoed\n");
+}
+
 TEST_F(Watched, SaysDetailsWhenAskedTwiceAndSafely) {
     Progress progress({in_.get(), false, 80, 2});
     progress.begin(1, true);

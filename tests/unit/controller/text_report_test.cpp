@@ -163,9 +163,13 @@ TEST(TextReport, OfADryRunIsThePlan) {
     const std::string text = written(report);
     EXPECT_THAT(text, StartsWith("gpu01 clean\n"
                                  "gpu02 dirty, 1.2 s\n"
-                                 "    SIGNAL        PID USER      AGE GPUS     MIB COMMAND\n"
-                                 "    TERM,KILL     812 alice   3h10m 2      76107 sleep 100000\n"
-                                 "            keeps a dead process's memory through inherited descriptors\n"
+                                 "    step 1 TERM holders: 1 process\n"
+                                 "            PID USER      AGE GPUS     MIB COMMAND\n"
+                                 "            812 alice   3h10m 2      76107 sleep 100000\n"
+                                 "                keeps a dead process's memory through inherited "
+                                 "descriptors\n"
+                                 "    step 2 KILL holders: the same 1, if it is still there\n"
+                                 "    step 3 verify: nothing to do now\n"
                                  "    GPU 0-1,3-7 clean   at most 51 MiB\n"
                                  "dirty: 2 hosts: "));
     EXPECT_THAT(text, HasSubstr("dry run, nothing was signalled"));
@@ -255,6 +259,17 @@ TEST(TextReport, ColoursVerdictsWhereItMay) {
     EXPECT_THAT(text, HasSubstr("\x1b[32mclean\x1b[0m"));
     EXPECT_THAT(text, HasSubstr("\x1b[33mdirty\x1b[0m"));
     EXPECT_THAT(of({dirty_host("gpu02")}), Not(HasSubstr("\x1b")));
+}
+
+TEST(Summary, CountsHostsThatWereLeftForAReasonOfTheirOwn) {
+    HostOutcome busy = dirty_host("gpu01"), vetoed = dirty_host("gpu02"), many = dirty_host("gpu03");
+    busy.findings.push_back({Severity::unknown, "host-busy", "held by bob@laptop", ""});
+    vetoed.findings.push_back({Severity::note, "vetoed", "the check ended with 1", ""});
+    many.findings.push_back({Severity::dirty, "too-many-targets", "70 targets, 64 allowed", ""});
+    const std::string text = of({busy, vetoed, vetoed, many}, "clear");
+    EXPECT_THAT(text, HasSubstr("; 1 busy, 2 vetoed, 1 with too many targets; 1.9 s;"));
+    EXPECT_THAT(text, HasSubstr("    host-busy: held by bob@laptop\n"));
+    EXPECT_THAT(of({dirty_host("gpu01")}), Not(HasSubstr("busy")));
 }
 
 }  // namespace
