@@ -293,7 +293,7 @@ TEST(Become, IsForTheCommandsThatLogIn) {
     EXPECT_THAT(refusal({"check", "--local", "--ask-become-pass=geheim"}), HasSubstr("--ask-become-pass"));
 }
 
-TEST(AuditCommand, TakesHostsATimeAndAFile) {
+TEST(AuditOptions, TakeHostsATimeAndAFile) {
     const Options options = read({"audit", "--host", "gpu[01-04],x*", "--host", "[a-b]", "--since", "7d",
                                   "--audit", "log", "--format", "json"});
     EXPECT_THAT(options.audit_hosts, ElementsAre("gpu[01-04],x*", "[a-b]"));
