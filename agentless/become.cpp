@@ -149,6 +149,7 @@ class BecomingConnection final : public Connection {
         if (!output->gate_passed)
             co_return std::unexpected(explain_become(*output, *turn, secret_.get(), barred));
         accepted_ = accepted_ || turn->was_given();
+        drop_own_line(*output);
         if (secret_ != nullptr) hide_in(*output);
         co_return output;
     }
@@ -162,6 +163,14 @@ class BecomingConnection final : public Connection {
         Script& script;
         ~Wiped() { explicit_bzero(script.gate->answer.data(), script.gate->answer.size()); }
     };
+
+    // The empty line in front of the marker, unless it ended a line of somebody else.
+    static void drop_own_line(RunOutput& output) {
+        const std::size_t end = output.before_gate;
+        if (end == 0 || output.out[end - 1] != '\n' || (end > 1 && output.out[end - 2] != '\n')) return;
+        output.out.erase(end - 1, 1);
+        --output.before_gate;
+    }
 
     // Not in what the script itself printed: that is evidence, and stays as it came.
     void hide_in(RunOutput& output) const {

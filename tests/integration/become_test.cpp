@@ -140,6 +140,8 @@ TEST_F(Become, ChecksAndClearsThroughASudoThatAsksForNothing) {
         EXPECT_EQ(cleared.verdict("free"), "clean");
         EXPECT_FALSE(lives("free", "own"));
         EXPECT_FALSE(lives("free", "other"));
+        const auto ran = operator_->run({"run", "-l", "all", "--become", "--yes", "--", "echo $(id -u)x"});
+        EXPECT_NE(ran.out.find(" 0x\n"), std::string::npos) << ran.out;
     }
 }
 

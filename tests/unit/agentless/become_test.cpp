@@ -233,7 +233,7 @@ TEST_F(Becoming, ARightPasswordRunsEverywhereAndEveryTime) {
         ASSERT_EQ(ran.size(), 3u) << name;
         for (const auto& one : ran) {
             ASSERT_TRUE(one) << one.error().message;
-            EXPECT_EQ(one->out, "\nran\n");
+            EXPECT_EQ(one->out, "ran\n") << "and not the line in front of the marker";
         }
         EXPECT_EQ(sudos[name].asked, 3);
     }
@@ -312,6 +312,19 @@ TEST_F(Becoming, ThePasswordIsHiddenInWhatIsShownAndEvidenceStaysAsItCame) {
     ASSERT_TRUE(ran) << ran.error().message;
     EXPECT_EQ(ran->err, "sh: 1: [password]: not found\n");
     EXPECT_EQ(ran->out, "you typed [password]\nprocess " + password + "\n");
+}
+
+TEST_F(Becoming, WhatALoginFilePrintedBeforeStaysAsItCame) {
+    (*fleet)["gpu01"].reply = [](const Script& script) {
+        MemoryReply noisy;
+        const std::string marker = script.gate->marker;
+        noisy.talk = [=](std::string_view, bool) { return Talk{"motd\nno end\n" + marker + "\n", "", true}; };
+        noisy.out = "ran\n";
+        return noisy;
+    };
+    start();
+    visit_all();
+    EXPECT_EQ(results["gpu01"].front()->out, "motd\nno end\nran\n");
 }
 
 TEST_F(Becoming, AnEndpointThatDoesNotBecomeRunsAsItIs) {
