@@ -53,6 +53,9 @@ bool read_stat(std::string_view text, Process& process) {
     process.key = {*pid, *start};
     process.parent = *parent;
     process.session = session.value_or(0);  // -1 is possible where the leader is in another namespace
+    // Not 0 where it cannot be read: who has no terminal may be an orphan.
+    const auto tty = parse_number(fields[4]);
+    process.tty = tty && *tty <= std::numeric_limits<int>::max() ? static_cast<int>(*tty) : -1;
     process.state = fields[0][0];
     // A leader that has ended while other threads live is no zombie: they have its files, and signals reach
     // them.

@@ -11,8 +11,9 @@
 
 namespace cleanslate::agentless {
 
-// /proc/PID/stat into key, parent, session, state, kernel_thread and comm. comm may hold blanks, newlines and
-// parentheses: it ends at the last one. False where `text` is no such line; `process` is unchanged then.
+// /proc/PID/stat into key, parent, session, tty, state, kernel_thread and comm. comm may hold blanks,
+// newlines and parentheses: it ends at the last one. False where `text` is no such line; `process` is
+// unchanged then.
 bool read_stat(std::string_view text, Process& process);
 
 // The path that names a process best among the lines of /proc/PID/cgroup: the v2 line where it says more than

@@ -4,29 +4,19 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <random>
 
 #include "agentless/nvidia_smi.hpp"
 #include "agentless/nvidia_smi_optional.hpp"
 #include "agentless/records.hpp"
+#include "agentless/remote_text.hpp"
 #include "agentless/survey_reader.hpp"
 #include "base/text.hpp"
 #include "remote_scripts.hpp"
 
 namespace cleanslate::agentless {
 namespace {
-
-// Text that is put into an assignment of the script: nothing but what needs no quotes gets there.
-std::string plain(std::string_view text) {
-    std::string out;
-    for (const char c : text) {
-        const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-        if (letter || (c >= '0' && c <= '9') || c == '-' || c == '.' || c == ',' || c == '_') out += c;
-    }
-    return out;
-}
 
 std::int64_t whole_seconds(Milliseconds duration) {
     return std::clamp<std::int64_t>((duration.count() + 999) / 1000, 1, 86'400);
@@ -50,12 +40,14 @@ std::string optional_questions(const SurveyRequest& request) {
                        request.optional_fields ? 0 : 1);
 }
 
-std::optional<ProcessKey> read_key(std::string_view pid, std::string_view start) {
-    const auto pid_number = parse_number(pid);
-    const auto start_number = parse_number(start);
-    constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<Pid>::max());
-    if (!pid_number || *pid_number == 0 || *pid_number > most || !start_number) return std::nullopt;
-    return ProcessKey{static_cast<Pid>(*pid_number), *start_number};
+// Shell patterns of names, separated by blanks; the script puts them into commands as they are.
+std::string shm_questions(const std::vector<std::string>& names) {
+    constexpr std::size_t most = 64;
+    std::vector<std::string_view> fit;
+    for (const auto& name : names)
+        if (!name.empty() && name.size() <= 255 && is_made_of(name, "._*?-") && fit.size() < most)
+            fit.push_back(name);
+    return fmt::format("shm_names='{}'\n", fmt::join(fit, " "));
 }
 
 std::optional<SignalReply::Result> read_result(std::string_view word) {
@@ -146,8 +138,9 @@ std::string survey_script(const SurveyRequest& request, std::string_view nonce) 
                     plain(nonce), whole_seconds(request.budget), whole_seconds(request.slack),
                     request.all_processes ? 1 : 0, core_columns, app_columns);
     script += optional_questions(request);
+    script += shm_questions(request.shm_names);
     for (const auto part : {scripts::process_sh, scripts::queries_sh, scripts::learn_sh, scripts::lookups_sh,
-                            scripts::join_sh, scripts::survey_sh})
+                            scripts::leftovers_sh, scripts::join_sh, scripts::survey_sh})
         script += part;
     return script;
 }

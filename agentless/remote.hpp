@@ -102,6 +102,8 @@ struct ResetRequest {
 
 struct ResetReport {
     bool complete = false;
+    bool no_systemctl = false;  // daemons were asked for and nothing there could stop them: `units` is empty
+    bool other_boot = false;    // nothing was done
     struct Unit {
         std::string name;
         bool was_active = false;

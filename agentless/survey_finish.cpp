@@ -93,12 +93,23 @@ void SurveyReader::finish_sight() {
                                 evidence_.stuck_reads.empty() && !evidence_.proc_hides_others;
 }
 
+// Who uses a file is known when all descriptors and mappings were read.
+void SurveyReader::finish_shm() {
+    if (!done_.contains("files") || !done_.contains("maps")) evidence_.shm.reset();
+    if (!evidence_.shm) return;
+    for (auto& file : *evidence_.shm) {
+        if (file.changed <= shm_now_) file.age_s = static_cast<std::uint64_t>(shm_now_ - file.changed);
+        if (const auto name = users_.find(file.uid); name != users_.end()) file.user = name->second;
+    }
+}
+
 Evidence SurveyReader::finish() {
     finish_queries();
     finish_optional();
     finish_processes();
     finish_ancestors();
     finish_sight();
+    finish_shm();
     return std::move(evidence_);
 }
 

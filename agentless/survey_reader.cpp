@@ -15,6 +15,9 @@ const std::vector<SurveyReader::Rule>& SurveyReader::rules() {
         {"drivers", 0, 0, &SurveyReader::drivers},
         {"pci", 0, 0, &SurveyReader::pci},
         {"pcigpu", 2, 2, &SurveyReader::pcigpu},
+        {"nvswitches", 1, 1, &SurveyReader::nvswitches},
+        {"session", 4, 4, &SurveyReader::session},
+        {"sessions", 0, 0, &SurveyReader::sessions},
         {"cap", 4, 4, &SurveyReader::cap},
         {"stuck", 1, 1, &SurveyReader::stuck},
         {"tool", 2, 2, &SurveyReader::tool},
@@ -43,6 +46,9 @@ const std::vector<SurveyReader::Rule>& SurveyReader::rules() {
         {"cut", 0, 0, &SurveyReader::cut},
         {"reading", 2, 2, &SurveyReader::reading},
         {"wedged", 3, 3, &SurveyReader::wedged},
+        {"nohup", 1, 1, &SurveyReader::nohup},
+        {"shmfile", 8, 8, &SurveyReader::shmfile},
+        {"shm", 2, 2, &SurveyReader::shm},
     };
     return all;
 }

@@ -22,6 +22,8 @@ inline constexpr std::size_t most_fields = 128;
 inline constexpr std::size_t most_pci_gpus = 1024;
 inline constexpr std::size_t most_mig_caps = 4096;
 inline constexpr std::size_t most_stuck_reads = 4096;
+inline constexpr std::size_t most_sessions = 4096;
+inline constexpr std::size_t most_shm_files = 4096;
 
 // One survey: take() each record in order, then finish() once.
 class SurveyReader {
@@ -62,6 +64,7 @@ class SurveyReader {
     bool info(const Record& record);
     bool pci(const Record&);
     bool pcigpu(const Record& record);
+    bool nvswitches(const Record& record);
     bool cap(const Record& record);
     // Processes: survey_reader_processes.cpp
     bool proc(const Record& record);
@@ -76,6 +79,12 @@ class SurveyReader {
     bool exefile(const Record& record);
     bool user(const Record& record);
     bool wedged(const Record& record);
+    bool nohup(const Record& record);
+    // Who is logged in, and files in /dev/shm: survey_reader_leftovers.cpp
+    bool session(const Record& record);
+    bool sessions(const Record& record);
+    bool shmfile(const Record& record);
+    bool shm(const Record& record);
 
     // What a query printed.
     struct Lines {
@@ -90,6 +99,7 @@ class SurveyReader {
     void finish_processes();
     void finish_ancestors();
     void finish_sight();
+    void finish_shm();
 
     Evidence evidence_;
     std::map<Pid, std::size_t> index_;   // pid -> its place in evidence_.processes
@@ -98,6 +108,10 @@ class SurveyReader {
     std::map<std::uint32_t, std::string> users_;
     std::set<std::string_view> done_;
     Lines gpu_, app_, opt_, list_;
+    std::vector<LoginSession> sessions_;  // until `sessions` says that these were all
+    std::vector<ShmFile> shm_;            // likewise
+    std::int64_t shm_now_ = 0;            // by the host's clock
+    std::set<std::string> shm_names_;
     std::optional<std::vector<std::string>> fields_;
     std::string driver_;                   // whose `info` records follow
     std::optional<std::uint64_t> uptime_;  // whole seconds

@@ -58,6 +58,12 @@ bool SurveyReader::pcigpu(const Record& record) {
     return true;
 }
 
+bool SurveyReader::nvswitches(const Record& record) {
+    if (!evidence_.pci_gpus || evidence_.nvswitches) return false;
+    evidence_.nvswitches = as_number(record.values[0], 1'000'000);
+    return evidence_.nvswitches.has_value();
+}
+
 bool SurveyReader::cap(const Record& record) {
     constexpr int most = 1'000'000;
     const auto& values = record.values;

@@ -108,6 +108,12 @@ bool SurveyReader::user(const Record& record) {
     return uid.has_value();
 }
 
+bool SurveyReader::nohup(const Record& record) {
+    auto* process = process_of(record);
+    if (process == nullptr || process->ignores_hangup) return false;
+    return process->ignores_hangup = true;
+}
+
 // What the earlier survey's reader has open is not read again: neither maps nor command line of that process.
 bool SurveyReader::wedged(const Record& record) {
     auto* process = process_of(record);

@@ -1,11 +1,11 @@
 # Part of the survey: everything about processes and their files. POSIX sh and awk; docs/remote-protocol.md has the
 # grammar of what it prints.
 # shellcheck shell=sh
-# shellcheck disable=SC2154 # all_processes: from the survey's first lines; lookups: lookups.sh; mig: look
+# shellcheck disable=SC2154 # all_processes, shm_names: from the survey's first lines; mig: look; the rest: other parts
 
 # Everything else in one awk: it joins processes with their files and escapes each value.
 join() {
-  awk -v all="$all_processes" -v shell="$$" -v mig="$mig" "$lookups"'
+  awk -v all="$all_processes" -v shell="$$" -v mig="$mig" -v shm="$shm_names" "$lookups$leftovers"'
   function esc(s,   out) {
     if (s == "") return "-"
     if (s == "-") return "%2d"
@@ -49,11 +49,14 @@ join() {
     if (f[1] == "D" && !kernel[p]) asleep[p] = 1
     return 1
   }
+  # And whether it ignores SIGHUP, into nohup[]: bit 0 of SigIgn, which comes further down.
   function uid_of(p,   file, line, f, uid) {
     file = "/proc/" p "/status"
     uid = "-"
-    while ((getline line < file) > 0)
-      if (line ~ /^Uid:/) { split(line, f, /[ \t]+/); uid = f[2]; break }
+    while ((getline line < file) > 0) {
+      if (uid == "-" && line ~ /^Uid:/) { split(line, f, /[ \t]+/); uid = f[2]; if (kernel[p]) break }
+      if (index(line, "SigIgn:") == 1) { if (line ~ /[13579bdf]$/) nohup[p] = 1; break }
+    }
     close(file)
     if (uid ~ /^[0-9]+$/) uids[uid] = 1
     return uid
@@ -79,6 +82,7 @@ join() {
       order[++count] = p
       print "proc " p " " uid_of(p) " " esc(stat[p])
       if (!kernel[p]) print "cgroup " p " " esc(cgroup_of(p))
+      if (p in nohup) print "nohup " p
       if (p in exe) print "exe " p " " esc(exe[p])
       if (p in mount) print "mount " p " " esc(mount[p])
       p = parent[p]
@@ -126,12 +130,13 @@ join() {
   # All links of all processes, 2000 processes a find. The targets are hostile text: records end in NUL, tr swaps that
   # with newline, so a target cannot make a line. Behind a chroot a device file has another path: there it must be a
   # device, since anybody may call a file so and have others open it.
-  function look_find(   cmd, line, ok, at, p, n, some) {
+  function look_find(   cmd, line, ok, at, p, n, some, named) {
     n = 0
     some = ""
     for (p in asleep) if (n++ < 1000) some = some " /proc/" p "/fd"
     if (some != "") some = "; find" some " -maxdepth 1 -lname \"/proc/[0-9]*/[cems]*\" -printf \"%p %l\\0\" 2>/dev/null </dev/null"
-    cmd = "look() { find /proc/self \"$@\" -maxdepth 1 \\( -path /proc/self -printf \"ok\\0\" -prune " \
+    named = shm_links()
+    cmd = "look() { find /proc/self \"$@\" -maxdepth 1 " named "\\( -path /proc/self -printf \"ok\\0\" -prune " \
       "-o -path \"*/fd\" \\( -readable -printf \"%p\\0\" -o -printf \"%p -\\0\" \\) " \
       "-o -path \"*/fd/*\" \\( -lname \"/dev/nvidia*\" -o -lname \"*/dev/nvidia*\" -xtype c \\) " \
       "-printf \"%p %l\\0\" " \
@@ -142,6 +147,7 @@ join() {
     cmd = "{ " cmd "; } | tr \"\\n\\000\" \"\\001\\n\""
     while ((cmd | getline line) > 0) {
       if (line == "ok") { ok = 1; continue }
+      if (index(line, "shm /proc/") == 1) { shm_candidate(substr(line, 5)); continue }
       at = index(line, " ")
       if (at) link(substr(line, 1, at - 1), substr(line, at + 1))
       else link(line, "")
@@ -173,21 +179,25 @@ join() {
       else if (n == 2 && line ~ ("/proc/" p "/task/" p "/exe$")) exe[p] = target
       else if (n == 3 && line != "" && line != "/proc/" p "/fd:") delete exe[p]
       else if ((p in asleep) && target ~ /^\/proc\//) suspect(p, target)
+      else if (shm_files && shm_named(target)) shm_candidate("/proc/" p "/fd/" substr(line, match(line, /[0-9]+$/)))
       else if (target ~ /^\/dev\/nvidia/ && line ~ / [0-9]+$/) open[p] = add(open[p], target)
     }
     close(cmd)
   }
   # The kernel writes a newline in a path as \012: one line is one mapping. Reading may hang: what was known before is
   # out by then.
-  function look_maps(   i, p, file, line, got, blind) {
+  function look_maps(   i, p, file, line, got, blind, f) {
     for (i = 1; i <= listed; i++) {
       p = list[i]
       file = "/proc/" p thread[p] "/maps"
       got = -1
-      while (!(p in wedged) && (got = (getline line < file)) > 0)
+      while (!(p in wedged) && (got = (getline line < file)) > 0) {
         if (index(line, "/dev/nvidia") && line ~ /^[^ ]+ [^ ]+ [^ ]+ [^ ]+ [0-9]+ +\/dev\/nvidia/)
           mapped[p] = add(mapped[p], substr(line, index(line, "/dev/nvidia")))
+        if (shm_files && split(line, f, " ") > 4 && ((f[4] " " f[5]) in shm_map)) shm_user(shm_map[f[4] " " f[5]], p)
+      }
       close(file)
+      if (p in using) pick(p)
       if (p in mapped) { pick(p); print "mapped " p " " mapped[p] }
       if (p in headless && thread[p] == "") unlisted[p] = 1
       if ((got < 0 || p in unlisted) && load(p) && !kernel[p] && lives(p)) {
@@ -197,6 +207,7 @@ join() {
     }
     for (i = 1; i <= count; i++) if (order[i] in unread) print "unreadable " order[i]
     print "blind " (blind + 0)
+    print_shm()
   }
   function lives(p,   file, line, got) {
     file = "/proc/" p "/stat"
@@ -273,11 +284,14 @@ join() {
   END {
     flush()
     look_who()
-    if (!look_find()) look_ls()
+    look_shm_files()
+    if (!look_find()) { shm_printable_only(); look_ls() }
+    look_shm_open()
     look_wedged()
     wanted[1] = wanted[shell] = 1
     for (p in wanted) pick(p + 0)
     for (p in open) pick(p)
+    for (p in using) pick(p)
     if (all) for (i = 1; i <= listed; i++) if (load(list[i]) && !kernel[list[i]] && !own(list[i])) pick(list[i])
     for (p in open) if (p in picked) print "open " p " " open[p]
     look_local_names()

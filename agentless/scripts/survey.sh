@@ -1,11 +1,11 @@
-# One look at a host. Goes to the standard input of `/bin/sh -s` behind process.sh, queries.sh, learn.sh, lookups.sh and
-# join.sh; POSIX sh, writes nothing to disk. docs/remote-protocol.md has the grammar of what it prints and the reasons
-# for its shape.
+# One look at a host. Goes to the standard input of `/bin/sh -s` behind process.sh, queries.sh, learn.sh, lookups.sh,
+# leftovers.sh and join.sh; POSIX sh, writes nothing to disk. docs/remote-protocol.md has the grammar of what it prints
+# and the reasons for its shape.
 # shellcheck shell=sh
 #
 # In front stand: nonce (hex), budget (s, of nvidia-smi), slack (s, of all else), all_processes (0 or 1), gpu_columns,
 # app_columns, optional (0 or 1), optional_columns, older_columns (name:older,...), learn (0 or 1: which of them this
-# nvidia-smi knows).
+# nvidia-smi knows), shm_names (shell patterns, separated by blanks).
 # shellcheck disable=SC2034,SC2154
 #
 # Who owns the channel: this shell and one cat, both of which can always be killed. Everything that may hang for good
@@ -106,24 +106,31 @@ end_kin() {
   for one in $kin; do kill -s KILL "$one"; done
 }
 
-# GPUs as the kernel sees them on PCI, whoever drives them; no virtual functions. Where `cd -P` leads is the driver: no
-# fork.
+# GPUs and NVSwitches (bridges) as the kernel sees them on PCI, whoever drives them; no virtual functions. Where `cd -P`
+# leads is the driver: no fork.
 print_pci() {
   [ -r /sys/bus/pci/devices ] || return 0
   echo "pci"
-  found=0
+  found=0 switches=0
   for dir in /sys/bus/pci/devices/*; do
     class='' vendor='' bound=-
     read -r class <"$dir/class"
-    case $class in 0x0300?? | 0x0302??) ;; *) continue ;; esac
+    case $class in 0x0300?? | 0x0302?? | 0x0680??) ;; *) continue ;; esac
     read -r vendor <"$dir/vendor"
     if [ "$vendor" != 0x10de ] || [ -e "$dir/physfn" ]; then continue; fi
+    case $class in
+      0x0680??)
+        switches=$((switches + 1))
+        continue
+        ;;
+    esac
     if cd -P "$dir/driver"; then bound=${PWD##*/}; fi
     case $bound in *[!A-Za-z0-9_.-]* | "") bound=other ;; esac
     echo "pcigpu ${dir##*/} $bound"
     found=$((found + 1))
     [ "$found" -lt 1024 ] || break
   done
+  [ "$found" -ge 1024 ] || echo "nvswitches $switches"
   cd /
 }
 
@@ -153,6 +160,7 @@ print_meta() {
   done
   [ ! -d /proc/driver/nvidia/gpus ] || echo "drivers"
   print_pci
+  [ "$all_processes" != 1 ] || print_sessions
 }
 
 end_nap() {
