@@ -30,7 +30,7 @@ struct ResetChoice {
 // GPUs that are sick in a way that a reset cures, or dirty with memory and nobody who holds it. Withheld: one
 // that anybody holds (protected ones but the units named in `step.daemons` too), any where a GPU of an
 // NVSwitch machine is held or where the number of NVSwitches is not known, one that fell off the bus, one in
-// MIG mode with instances in use, any without root.
+// MIG mode with instances in use, any without root. GPUs that are not judged are not looked at.
 ResetChoice choose_resets(const playbooks::ResetStep& step, const Evidence& evidence,
                           const HostVerdict& verdict, const ChoicePolicy& policy);
 
@@ -40,12 +40,14 @@ struct ShmChoice {
 };
 
 // Files that fit the step and that nobody has open or mapped, whose owner has no living process that is a
-// target's or a job's. Everything is kept where not every process could be looked at.
+// target's or a job's: none in scheduled work, and none at a GPU. Everything is kept where not every process
+// could be looked at. Needs a survey of all processes; at most 1000 files at once.
 ShmChoice choose_shm(const playbooks::CleanShmStep& step, const Evidence& evidence,
                      const ChoicePolicy& policy);
 
 // Why this host must not be rebooted now, in words: someone's scheduled job or pod lives there, or the login
-// is not root; absent: it may.
+// is not root; absent: it may. Needs a survey of all processes (Playbook::needs_all_processes sees to it):
+// one of holders alone shows no job that has no GPU.
 std::optional<std::string> reboot_withheld(const Evidence& evidence, const ChoicePolicy& policy);
 
 }  // namespace cleanslate::agentless

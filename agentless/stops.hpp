@@ -29,7 +29,8 @@ struct StopChoice {
 // Supervisors of the processes that choose() takes for the step's match, of the kinds that the step names.
 // Left alone are those without a command, those that run unrelated work too, and those in which anything
 // lives that choose() would spare (protected, another's GPU, not in the plan). A consent covers the
-// supervisors of what was listed.
+// supervisors of what was listed, with all that is in them. MPS is agreed to where its control daemon is in
+// the plan (StopTarget::processes has it). Needs a survey of all processes.
 StopChoice choose_stops(const playbooks::StopStep& step, const Evidence& evidence,
                         const ChoicePolicy& policy);
 
