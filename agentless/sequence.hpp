@@ -5,7 +5,8 @@
 //     sequence.cpp            the order of things: surveys, settling, verifying, the end
 //     sequence_kills.cpp      signal and stop steps, and how many may be ended
 //     sequence_commands.cpp   the lock, and the operator's own commands: before, in order, after
-//     sequence_cures.cpp      reset, reboot, clean_shm
+//     sequence_cures.cpp      reset, reboot
+//     sequence_shm.cpp        clean_shm
 //     sequence_plan.cpp       the dry run
 
 #include <chrono>
@@ -144,16 +145,18 @@ class Sequence {
     // sequence_cures.cpp
     std::optional<Move> begin_reset(const playbooks::ResetStep& step, TimePoint now);
     std::optional<Move> begin_reboot(const playbooks::RebootStep& step);
-    std::optional<Move> begin_clean_shm(const playbooks::CleanShmStep& step);
-    std::optional<Move> tidy();
     std::optional<std::string> why_no_reboot() const;
     std::size_t add_reset(const ResetTarget& target, const playbooks::ResetStep& step, int number);
-    std::size_t add_file(const ShmFile& file, int number);
     void withhold(std::size_t action, const std::string& why);
     Withheld withhold_reset(std::size_t action, const ResetTarget& gpu);
-    Withheld withhold_file(std::size_t action, const ShmFile& file);
     void withhold_reboot(std::size_t action, const std::string& why);
     void note_withheld(const std::vector<Withheld>& withheld);
+
+    // sequence_shm.cpp
+    std::optional<Move> begin_clean_shm(const playbooks::CleanShmStep& step);
+    std::optional<Move> tidy();
+    std::size_t add_file(const ShmFile& file, int number);
+    Withheld withhold_file(std::size_t action, const ShmFile& file);
     void note_kept(const std::vector<Withheld>& kept);
 
     // sequence_plan.cpp

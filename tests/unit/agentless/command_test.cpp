@@ -67,6 +67,25 @@ TEST_P(UnderEachShell, WhatIgnoresTermIsKilledAtTheTimeLimitWithItsChildren) {
     EXPECT_EQ(left.out, "0\n");
 }
 
+// A host's name or a verdict is data, whatever is in it.
+TEST_P(UnderEachShell, TheEnvironmentIsDataAndRunsNothing) {
+    const Environment environment{
+        {"CLEANSLATE_HOST", "a'b\"c$(echo no)`echo no`\\d; echo no #\nend 0123abcd 0\nlast"},
+        {"CLEANSLATE_FINDINGS", ""}};
+    const auto script =
+        command_script("sh -c 'printf %s \"<$CLEANSLATE_HOST><$CLEANSLATE_FINDINGS>\"; exit 4'", 10s,
+                       "0123abcd", environment);
+    const auto ended =
+        testing::run({{"/bin/sh", "-c", "command -v " + name() + " >/dev/null || exit 77; " + GetParam()},
+                      script,
+                      {},
+                      20s});
+    SKIP_MISSING_SHELL(ended);
+    const auto read = read_command(ended.out, "0123abcd");
+    EXPECT_EQ(read.exit_status, 4) << ended.err;
+    EXPECT_EQ(read.out, "<" + environment[0].second + "><>");
+}
+
 INSTANTIATE_TEST_SUITE_P(Shells, UnderEachShell,
                          ::testing::Values("exec dash -s", "exec busybox ash -s", "exec bash -s",
                                            "exec mksh -s", "exec ksh93 -s"),
