@@ -3,6 +3,7 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "playbooks/playbook.hpp"
 
@@ -39,6 +40,27 @@ inline playbooks::Match tree() {
     return match;
 }
 
+inline playbooks::Match descendants() {
+    playbooks::Match match;
+    match.descendants = true;
+    return match;
+}
+inline playbooks::Match orphaned() {
+    playbooks::Match match;
+    match.orphaned = true;
+    return match;
+}
+inline playbooks::Match on_gpus(std::vector<std::string> gpus) {
+    playbooks::Match match;
+    match.gpus = std::move(gpus);
+    return match;
+}
+inline playbooks::Match of_user(std::string user) {
+    playbooks::Match match;
+    match.user = {std::move(user)};
+    return match;
+}
+
 inline playbooks::Match operator&(playbooks::Match a, const playbooks::Match& b) {
     if (!b.cmdline.empty()) a.cmdline = b.cmdline;
     if (!b.name.empty()) a.name = b.name;
@@ -46,6 +68,10 @@ inline playbooks::Match operator&(playbooks::Match a, const playbooks::Match& b)
     if (!b.pid.empty()) a.pid = b.pid;
     a.holding_gpu |= b.holding_gpu;
     a.tree |= b.tree;
+    a.descendants |= b.descendants;
+    a.orphaned |= b.orphaned;
+    if (!b.gpus.empty()) a.gpus = b.gpus;
+    if (!b.user.empty()) a.user = b.user;
     return a;
 }
 

@@ -126,5 +126,65 @@ TEST(Matcher, TheRuleNamesEveryKeyAndIsPrintable) {
               "holding gpu and cmdline 'serve\\x1B[31m' and name 'python' and exe 'bin' and pid 812");
 }
 
+TEST(Matcher, AnyEntryOfAListIsEnoughAndTheRuleNamesTheOneThatWasFound) {
+    Scene scene(1);
+    scene.process(812, 1, "python3");
+    Match match;
+    match.name = {"^sleep$", "^python"};
+    EXPECT_TRUE(matches(match, scene));
+    const Lineage lineage(scene.evidence());
+    EXPECT_EQ(Matcher(match, scene.evidence(), lineage).rule(scene.get(812)), "name '^python'");
+}
+
+TEST(Matcher, APatternThatIsRefusedWidensNoMatch) {
+    Scene scene(1);
+    scene.process(812, 1, "python3");
+    Match match = name("python");
+    match.not_cgroup = {"("};
+    EXPECT_FALSE(matches(match, scene));
+    match.not_cgroup = {"nowhere"};
+    EXPECT_TRUE(matches(match, scene));
+    match.not_cgroup = {"session"};
+    EXPECT_FALSE(matches(match, scene));
+    match.not_cgroup = {"nowhere"};
+    scene.get(812).cgroup.reset();
+    EXPECT_FALSE(matches(match, scene));
+}
+
+TEST(Matcher, AgeIsCountedInWholeSecondsAndMustBeKnown) {
+    Scene scene(1);
+    scene.process(812, 1, "python3");
+    scene.get(812).age_s = 60;
+    Match match = name("python");
+    match.older_than = Milliseconds{60'000};
+    EXPECT_TRUE(matches(match, scene));
+    match.older_than = Milliseconds{60'001};
+    EXPECT_FALSE(matches(match, scene));
+    scene.get(812).age_s = UINT64_MAX;
+    EXPECT_TRUE(matches(match, scene));
+    scene.get(812).age_s.reset();
+    match.older_than = Milliseconds{0};
+    EXPECT_FALSE(matches(match, scene));
+}
+
+TEST(Matcher, UsedMemoryIsTheSumOfWhatTheDriverListsForIt) {
+    Scene scene(2);
+    scene.holder(812, 0, 600).listed(812, 1, 424).opener(813);
+    Match match;
+    match.used_at_least = Mebibytes{1024};
+    EXPECT_TRUE(matches(match, scene));
+    EXPECT_FALSE(matches(match, scene, 813));
+    scene.evidence().apps.back().used.reset();
+    EXPECT_FALSE(matches(match, scene));
+}
+
+TEST(Matcher, WithControlFilesOnlyNoGpuIsUsed) {
+    Scene scene(1);
+    scene.process(812, 1, "python3");
+    scene.get(812).opens_control = true;
+    EXPECT_TRUE(matches(holding_gpu(), scene));
+    EXPECT_FALSE(matches(on_gpus({"0"}), scene));
+}
+
 }  // namespace
 }  // namespace cleanslate::agentless

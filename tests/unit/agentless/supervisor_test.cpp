@@ -224,5 +224,17 @@ TEST(Supervisor, AnOrdinaryUsersSlurmstepdIsNone) {
     EXPECT_FALSE(supervisor_of(*evidence.find(812), Lineage(evidence)).scheduled());
 }
 
+TEST(Supervisor, CarriesWhatAPlaybookNamesItBy) {
+    EXPECT_EQ(supervisor_of("/system.slice/docker-" + id + ".scope").id, id);
+    EXPECT_EQ(supervisor_of("/lxc.payload.web").id, "web");
+    EXPECT_EQ(supervisor_of("/kubepods/burstable/pod" + uid).id, uid);
+    EXPECT_EQ(supervisor_of("/kubepods/pod1").id, "");
+    EXPECT_EQ(supervisor_of("/slurm/uid_1000/job_42/step_0").id, "42");
+    EXPECT_EQ(supervisor_of("/system.slice/x.service").id, "x.service");
+    EXPECT_TRUE(supervisor_of("/slurm/uid_1000/job_42/docker/" + id).in_container);
+    EXPECT_FALSE(supervisor_of("/slurm/uid_1000/job_42/step_0").in_container);
+    EXPECT_EQ(supervisor_of("/user.slice/user-7.slice/user@7.service/x.service").user_manager, "7");
+}
+
 }  // namespace
 }  // namespace cleanslate::agentless
