@@ -11,18 +11,6 @@ using agentless::HostOutcome;
 using agentless::SignalResult;
 using agentless::Verdict;
 
-namespace {
-
-template <class Action>
-bool not_sent_of(const Action& action) {
-    if constexpr (requires { action.not_sent; })
-        return action.not_sent;
-    else
-        return false;
-}
-
-}  // namespace
-
 bool not_tried(const HostOutcome& host) { return host.error && host.error->kind == "not_tried"; }
 
 Asked asked(const HostOutcome& host) {
@@ -70,7 +58,7 @@ std::string shown_command(const std::string& command, bool raw) {
     return agentless::masked_command({" " + command}).substr(1);
 }
 
-bool was_not_sent(const agentless::CommandAction& action) { return not_sent_of(action); }
+bool was_not_sent(const agentless::CommandAction& action) { return action.not_sent; }
 
 bool is_planned(const agentless::CommandAction& action) {
     return action.planned && !action.withheld && !was_not_sent(action);

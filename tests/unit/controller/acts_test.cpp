@@ -62,6 +62,14 @@ TEST(Acts, ThatAreWithheldSayWhichFlagWouldLetThem) {
               "        --allow-reset was not given\n");
 }
 
+TEST(Acts, ThatWereStoppedRightBeforeAreToldAndNotCounted) {
+    HostOutcome host = clean_host("gpu01");
+    host.commands = {act(Kind::stop, 3, "systemctl stop x.service")};
+    host.commands[0].not_sent = true;
+    EXPECT_EQ(acts_of(host.commands), "    step 3 stop: systemctl stop x.service: not sent\n");
+    EXPECT_EQ(acts_text(host), "");
+}
+
 TEST(Acts, CountTheFilesThatWereRemoved) {
     std::vector<CommandAction> files;
     for (int i = 0; i < 25; ++i) {
