@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <fstream>
@@ -138,6 +139,30 @@ TEST_P(SignalScript, SignalsNoProcessThatOnlyHasTheSamePid) {
     EXPECT_FALSE(reply(report, 31'999).sent);
     EXPECT_EQ(seen.ids.at("lives"), 1);
     EXPECT_LT(seen.milliseconds, 15'000);
+}
+
+// In a pid namespace of its own the next pid can be chosen: another process gets that of the dead target.
+TEST_P(SignalScript, SparesTheProcessThatGotTheTargetsPid) {
+    const auto seen = inside([&](Sandbox& host, Seen& out) {
+        const int target = out.ids["target"] = host.process([] {});
+        const auto key = key_of(target);
+        ::kill(target, SIGKILL);
+        ::waitpid(target, nullptr, 0);
+        ::usleep(30'000);  // the start time counts in hundredths of a second
+        if (!(std::ofstream("/proc/sys/kernel/ns_last_pid") << target - 1).flush()) {
+            out.ids["refused"] = 1;
+            return;
+        }
+        out.ids["next"] = host.process([] {});
+        host.run(GetParam(), signal_script(request({key}, 20'000, "KILL"), nonce), out);
+        out.ids["lives"] = Sandbox::state_of(out.ids["next"]) == 'S';
+    });
+    ASSERT_EQ(seen.failure, "");
+    if (seen.ids.contains("refused")) GTEST_SKIP() << "this kernel lets nobody choose the next pid";
+    ASSERT_EQ(seen.ids.at("next"), seen.ids.at("target")) << "the pid was not given away again";
+    EXPECT_EQ(reply(read(seen), seen.ids.at("target")).result, changed);
+    EXPECT_FALSE(reply(read(seen), seen.ids.at("target")).sent);
+    EXPECT_EQ(seen.ids.at("lives"), 1);
 }
 
 TEST_P(SignalScript, SignalsNothingAfterABoot) {
