@@ -156,6 +156,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     check_against_path(found, path);
     check_parts(path);
     expect(made_of(found.job_id, {}) && found.job_id.size() <= 20);
+    expect(found.id.size() <= 300 && made_of(found.id, ":_.\\@-"));
+    expect(found.id.empty() || path.find(found.id) != std::string_view::npos ||
+           found.kind == SupervisorKind::pod);
+    expect(found.user_manager.empty() || contains(path, "user@" + found.user_manager + ".service"));
     expect(path.starts_with(found.path));
     expect((found.kind == SupervisorKind::none) == found.name.empty());
     expect(found.job_id.empty() || found.kind == SupervisorKind::slurm_job);
