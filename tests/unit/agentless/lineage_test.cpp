@@ -47,5 +47,18 @@ TEST(Lineage, AForgedChainIsBounded) {
     EXPECT_EQ(above(family(chain), 5000).size(), Lineage::deepest);
 }
 
+TEST(Lineage, OfTwoWithOnePidTheYoungerIsTakenWhateverTheirOrder) {
+    Evidence evidence;
+    for (const std::uint64_t start : {90U, 70U, 80U}) {
+        Process p;
+        p.key = {812, start};
+        evidence.processes.push_back(p);
+    }
+    Lineage lineage(evidence);
+    EXPECT_EQ(lineage.find(812)->key.start, 90U);
+    EXPECT_TRUE(lineage.given_away(812));
+    EXPECT_FALSE(lineage.given_away(813));
+}
+
 }  // namespace
 }  // namespace cleanslate::agentless
