@@ -100,9 +100,10 @@ TEST_P(ResetScript, StartsTheDaemonsAlsoWhereTheChannelIsGone) {
             if (::fork() != 0) return;
             Seen mine;
             auto cut = runner();
-            // The reader of its output goes away at once, and it is told so.
-            cut.shell.insert(cut.shell.begin(),
-                             {"/bin/sh", "-c", "{ \"$@\"; echo >/run/ended; } | { read -r _; }", "login"});
+            // The reader of its output goes away behind the begin record.
+            cut.shell.insert(
+                cut.shell.begin(),
+                {"/bin/sh", "-c", "{ \"$@\"; echo >/run/ended; } | { read -r _; read -r _; }", "login"});
             host.run(cut, reset_script(request(), nonce), mine);
             ::_exit(0);
         });

@@ -16,7 +16,7 @@ using namespace act_tests;
 using enum ShmReport::Result;
 
 const std::vector<std::string> hostile_names{
-    "job-a b",    "job-\nshmfile 1 2 3", "job-*",       "job-$(touch /run/pwned)",
+    "job-a b",    "job-\nshmfile 1 2 3", "job-*",       "job-$(touch pwned)",
     "job-'\"`\\", "job-\x01\xff",        "job-%2d -> x"};
 
 class ShmScript : public ActScript {
@@ -84,7 +84,7 @@ TEST_P(ShmScript, ShowsRegularFilesThatFitAndRemovesThemWhateverTheirNames) {
             out.ids["still"] += there(name) && find(evidence, name) != nullptr;
         out.ids["x"] = there("job-x") || there("-rf");
         out.ids["others"] = there("kept") && there("job-folder") && there("job-fifo");
-        out.ids["pwned"] = std::filesystem::exists("/run/pwned");
+        out.ids["pwned"] = std::filesystem::exists("/dev/shm/pwned");
     });
     expect_quiet(seen);
     ASSERT_EQ(seen.ids.at("known"), 1);
