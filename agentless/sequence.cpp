@@ -126,7 +126,7 @@ bool Sequence::waiting_helps() const {
     return std::ranges::any_of(
                last.gpus,
                [&](const GpuVerdict& gpu) {
-                   return (gpu.verdict == Verdict::dirty || gpu.verdict == Verdict::unknown) &&
+                   return gpu.judged && (gpu.verdict == Verdict::dirty || gpu.verdict == Verdict::unknown) &&
                           std::ranges::all_of(gpu.holders, leaving);
                }) ||
            (!last.openers.empty() && std::ranges::all_of(last.openers, leaving));

@@ -84,6 +84,10 @@ std::optional<Move> Sequence::begin_reset(const playbooks::ResetStep& step, Time
 void Sequence::gpus_reset(const ResetGpus& move, const ResetReport& report, TimePoint ended) {
     acted(ended, Look::thorough);
     const int number = outcome_.commands[move.first_action].step;
+    if (report.other_boot) {
+        mark_not_sent(move);
+        note_withheld({{"the host", "it has booted since the survey"}});
+    }
     for (const auto& gpu : report.gpus) {
         const auto asked = std::ranges::find(move.request.bus_ids, gpu.bus_id);
         if (asked == move.request.bus_ids.end()) continue;

@@ -82,6 +82,16 @@ TEST_F(AReset, RefusedIsAFindingAndADaemonThatStaysDownIsAnother) {
     EXPECT_FALSE(outcome_.commands.at(0).ok);
 }
 
+TEST_F(AReset, OfAHostThatHasBootedSinceIsNoneAndTheHostIsLookedAtAgain) {
+    ResetReport report;
+    report.complete = report.other_boot = true;
+    sequence_->gpus_reset(move_, report, now_);
+    expect_survey(ownerless());
+    expect_finish(Verdict::dirty);
+    EXPECT_TRUE(outcome_.commands.at(0).not_sent);
+    EXPECT_TRUE(has_finding("reset-withheld", "it has booted since the survey"));
+}
+
 TEST_F(AReset, CutInTheMiddleLeavesTheHostUnknown) {
     sequence_->gpus_reset(move_, ResetReport{}, now_ += 3s);
     expect_finish(Verdict::unknown);
