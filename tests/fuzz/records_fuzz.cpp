@@ -1,7 +1,9 @@
 // Properties: of any output, a frame is whole just where a naive second reader says so, with the same
 // records; these printed again are read back as they were; without the end record nothing is evidence; a
-// signal that was reported as sent is among the replies; and no text that a process chose, escaped as the
-// scripts do, becomes a record.
+// signal that was reported as sent is among the replies; no reply of a script that acts says more than a
+// naive reader finds in the text (a lock taken, a GPU reset, a file removed, a reboot); files and sessions
+// are shown only where their last record is there; and no text that a process chose, escaped as the scripts
+// do, becomes a record.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -97,6 +99,61 @@ void read_anything(std::string_view out) {
     }
 }
 
+// Whether a record of the frame has this word and these first values.
+bool said(const naive::Frame& frame, const std::string& word, const std::vector<std::string>& values) {
+    for (const auto& record : frame.records) {
+        if (record.word != word || record.values.size() < values.size()) continue;
+        if (std::equal(values.begin(), values.end(), record.values.begin())) return true;
+    }
+    return false;
+}
+
+// Of whole frames only: what came of one that was cut is a part of it.
+void read_acts(std::string_view out) {
+    const auto frame = naive::frame(out);
+    const auto lock = read_lock(out, "n");
+    const auto reset = read_reset(out, "n");
+    const auto shm = read_shm(out, "n");
+    const auto reboot = read_reboot(out, "n");
+    check(reset.has_value() == frame.begun && shm.has_value() == frame.begun &&
+          reboot.has_value() == frame.begun);
+    check(!lock || frame.begun);
+    if (!frame.begun) return;
+    check(frame.complete || !(reset->complete || shm->complete || reboot->complete));
+    if (lock && lock->result == LockReport::Result::taken) check(lock->keeper.pid > 0);
+    if (!frame.complete) return;
+    if (lock) check(frame.records.size() == 1 && frame.records[0].word == "lock");
+    if (lock && lock->result == LockReport::Result::taken) check(said(frame, "lock", {"taken"}));
+    if (lock && lock->result == LockReport::Result::busy) check(said(frame, "lock", {"busy", lock->holder}));
+    for (const auto& gpu : reset->gpus) {
+        check(said(frame, "gpu", {gpu.bus_id}));
+        if (gpu.status && reset->complete) check(!said(frame, "gpu", {gpu.bus_id, ""}));
+    }
+    std::size_t removed = 0;
+    for (const auto& record : frame.records)
+        removed += record.word == "file" && record.values.size() == 3 && record.values[2] == "removed";
+    std::size_t ours = 0;
+    for (const auto& file : shm->files) ours += file.result == ShmReport::Result::removed;
+    check(ours <= removed && (!shm->complete || ours == removed));
+    check(!reboot->started || said(frame, "reboot", {"started"}));
+}
+
+void read_leftovers(std::string_view out) {
+    const auto evidence = read_survey(out, "n");
+    if (!evidence || !evidence->complete) return;
+    const auto frame = naive::frame(out);
+    if (evidence->sessions) check(said(frame, "sessions", {}));
+    if (!evidence->shm) return;
+    check(said(frame, "shm", {}) && said(frame, "done", {"files"}) && said(frame, "done", {"maps"}));
+    std::size_t files = 0;
+    for (const auto& record : frame.records) files += record.word == "shmfile";
+    check(files == evidence->shm->size());
+    for (const auto& file : *evidence->shm) {
+        check(!file.name.empty() && file.name.find('/') == std::string::npos);
+        for (const auto pid : file.users) check(pid > 0);
+    }
+}
+
 void hide_in_a_value(std::string_view text) {
     check(unescape(escape(text)) == text);
     check(naive::decoded(escape(text)) == text);
@@ -117,6 +174,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::string_view text(reinterpret_cast<const char*>(data), size);
     read_frame_twice(text);
     read_anything(text);
+    read_acts(text);
+    read_leftovers(text);
     hide_in_a_value(text);
     return 0;
 }
