@@ -117,8 +117,10 @@ read_holder() {
   is_alive "$pid:$since" && holder=$text
 }
 
-# Descriptor 3 is the folder.
+# Descriptor 3 is the folder. Waited is 0 only where the first try had it: what was seen of the host before holds then.
 take() {
+  read_ms
+  take_from=$elapsed waited=0
   while :; do
     flock -n 0 <&3 3<&-
     case $? in
@@ -126,15 +128,15 @@ take() {
       1) ;;
       *)
         case $? in 126 | 127) reason=no%20flock ;; *) reason=flock%20failed ;; esac
-        read_ms
-        echo "lock unavailable $reason $elapsed"
+        echo "lock unavailable $reason $waited"
         return
         ;;
     esac
     read_ms
-    if [ "$elapsed" -ge "$wait_ms" ]; then
+    waited=$((elapsed - take_from + 1))
+    if [ "$waited" -gt "$wait_ms" ]; then
       read_holder
-      echo "lock busy ${holder:--} $elapsed"
+      echo "lock busy ${holder:--} $waited"
       return
     fi
     doze
@@ -146,8 +148,7 @@ take() {
   set -C
   echo "$keeper $start $who" >"$folder/holder"
   set +C
-  read_ms
-  echo "lock taken $keeper ${start:-0} $elapsed"
+  echo "lock taken $keeper ${start:-0} $waited"
 }
 
 # TERM again and again: some shells lose one that comes before the trap for it.

@@ -49,6 +49,7 @@ TEST_P(LockScript, IsHeldWithoutAChannelUntilItIsGivenBack) {
     const auto seen = inside([&](Sandbox& host, Seen& out) {
         const auto taken = take(host, request(0), out);
         out.ids["taken"] = taken.result == LockReport::Result::taken;
+        out.ids["waited"] = static_cast<int>(taken.waited.count());
         out.ids["lives"] = lives(taken.keeper.pid);
         out.ids["held"] = is_held();
         struct stat about {};
@@ -63,6 +64,7 @@ TEST_P(LockScript, IsHeldWithoutAChannelUntilItIsGivenBack) {
     });
     expect_quiet(seen);
     EXPECT_EQ(seen.ids.at("taken"), 1) << seen.out;
+    EXPECT_EQ(seen.ids.at("waited"), 0) << "what was seen before holds";
     EXPECT_LT(seen.milliseconds, 10'000) << "the keeper holds no channel";
     EXPECT_EQ(seen.ids.at("lives"), 1);
     EXPECT_EQ(seen.ids.at("start"), 1);
