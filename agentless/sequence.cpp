@@ -218,6 +218,10 @@ void Sequence::conclude() {
              "run `cleanslate check` on this host"});
     }
     if (last_act_ && before_ && evidence_) note_after_kill();
+    // What an act left open, such as a daemon that does not run again, no look at GPUs can excuse.
+    for (const auto& finding : outcome_.findings)
+        if (finding.severity == Severity::unknown)
+            outcome_.verdict = worse(outcome_.verdict, Verdict::unknown);
 }
 
 void Sequence::note_after_kill() {

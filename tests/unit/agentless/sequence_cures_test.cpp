@@ -69,6 +69,18 @@ TEST_F(AReset, NamesGpusAndDaemonsAndIsFollowedByAWholeLook) {
     EXPECT_EQ(outcome_.commands[2].command, "systemctl start dcgm.service");
 }
 
+TEST_F(AReset, OfCleanGpusWhoseDaemonDoesNotRunAgainLeavesTheHostUnknown) {
+    ResetReport report;
+    report.complete = true;
+    report.units = {{"dcgm.service", true, 0, 1}};
+    report.gpus = {{bus_of(2), 0, "GPU was successfully reset."}};
+    sequence_->gpus_reset(move_, report, now_ += 3s);
+    expect_survey(Scene(8));
+    expect_survey(Scene(8), std::chrono::duration_cast<Milliseconds>(now_ - start_) - 50ms + 2s);
+    expect_finish(Verdict::unknown);
+    EXPECT_TRUE(has_finding("daemon-not-restarted", "dcgm.service"));
+}
+
 TEST_F(AReset, RefusedIsAFindingAndADaemonThatStaysDownIsAnother) {
     ResetReport report;
     report.complete = true;
@@ -76,7 +88,7 @@ TEST_F(AReset, RefusedIsAFindingAndADaemonThatStaysDownIsAnother) {
     report.gpus = {{bus_of(2), 255, "GPU is In use by another client"}};
     sequence_->gpus_reset(move_, report, now_ += 3s);
     expect_survey(ownerless());
-    expect_finish(Verdict::dirty);
+    expect_finish(Verdict::unknown);
     EXPECT_TRUE(has_finding("reset-in-use", "GPU 2"));
     EXPECT_TRUE(has_finding("daemon-not-restarted", "dcgm.service"));
     EXPECT_FALSE(outcome_.commands.at(0).ok);
