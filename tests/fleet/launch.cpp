@@ -59,11 +59,12 @@ void take_terminal() {
     need(static_cast<bool>(terminal), "open a terminal");
 }
 
-// So that the process may go there itself, whoever it runs as.
+// So that the process may go there itself, whoever it runs as: cgroup v2 wants that for all folders in
+// common.
 void open_cgroup(const std::string& path) {
     for (const auto& root : cgroup_roots()) {
         make_folder(root + path);
-        for (const auto& folder : {root, root + path})
+        for (std::string folder = root + path; folder.size() >= root.size(); folder = folder_of(folder))
             need(::chmod((folder + "/cgroup.procs").c_str(), 0666) == 0, "chmod of " + folder);
     }
 }

@@ -1,0 +1,174 @@
+// Whom a step means, on a host that is shared by everything a host is shared by, and what the nightly sweep
+// takes of it.
+
+#include "tests/integration/acts.hpp"
+
+namespace cleanslate::testing {
+namespace {
+
+const std::string container_id(64, 'c');
+const std::string pod = "12345678-1234-1234-1234-123456789abc";
+
+// Live sessions, jobs, pods, containers and units, and what two people left who are gone.
+std::string shared_host() {
+    return "gpus 4\n"
+           "login-session 3 alice alive\n"
+           "login-session 9 bob closing\n"
+           "process slurmd\n    exe /usr/local/bin/slurmd\n    cgroup /system.slice/slurmd.service\n" +
+           worker("orphan", "bob", "0=2000", "    cgroup /user.slice/user-1002.slice/session-9.scope\n") +
+           worker("detached", "carol", "1=700", "    cgroup /user.slice/user-1003.slice/session-12.scope\n") +
+           worker("launcher", "carol", "3=600", "    cgroup /user.slice/user-1003.slice/session-12.scope\n") +
+           worker("child", "carol", "3=600", "    parent launcher\n") +
+           worker("nohup", "alice", "0=600",
+                  "    nohup yes\n    cgroup /user.slice/user-1001.slice/session-2.scope\n") +
+           worker("nohup-carol", "carol", "0=600",
+                  "    nohup yes\n    cgroup /user.slice/user-1003.slice/session-12.scope\n") +
+           worker("interactive", "alice", "1=600", "    parent shell-3\n") +
+           "process tmux\n    exe /usr/local/bin/tmux\n    user alice\n"
+           "    cgroup /user.slice/user-1001.slice/session-2.scope\n" +
+           worker("in-tmux", "alice", "1=600", "    parent tmux\n") +
+           worker("service", "nobody", "2=600", "    cgroup /system.slice/ollama.service\n") +
+           "process user-manager\n    exe /usr/local/bin/systemd\n    argv systemd --user\n    user bob\n"
+           "    cgroup /user.slice/user-1002.slice/user@1002.service/init.scope\n" +
+           worker("user-service", "bob", "2=600",
+                  "    cgroup /user.slice/user-1002.slice/user@1002.service/app.slice/notes.service\n") +
+           worker("boxed", "bob", "2=600", "    cgroup /system.slice/docker-" + container_id + ".scope\n") +
+           worker("podded", "bob", "2=600",
+                  "    cgroup /kubepods.slice/kubepods-pod12345678_1234_1234_1234_123456789abc.slice/"
+                  "cri-containerd-" +
+                      std::string(64, 'd') + ".scope\n") +
+           worker("job", "dave", "3=5000",
+                  "    cgroup /system.slice/slurmstepd.scope/job_42/step_0/user/task_0\n");
+}
+
+// Each step's name is followed by whom it has to choose.
+struct Chosen {
+    std::string match;
+    std::set<std::string> names;
+};
+
+const std::vector<Chosen> selectors{
+    {"holding: gpu, user: bob", {"orphan", "user-service", "boxed"}},
+    {"holding: gpu, user: [bob, alice], not_user: alice", {"orphan", "user-service", "boxed"}},
+    {"holding: gpu, uid_at_least: 1003", {"detached", "launcher", "child", "nohup-carol", "service"}},
+    {"holding: gpu, older_than: 100d", {}},
+    {"used_at_least: 2GiB", {}},
+    {"used_at_least: 1GiB", {"orphan"}},
+    {"cgroup: 'session-12', holding: gpu", {"detached", "launcher", "child", "nohup-carol"}},
+    {"holding: gpu, user: carol, not_cgroup: 'session-12'", {}},
+    {"unit: ollama.service", {"service"}},
+    {"unit: 'oll*', holding: gpu", {"service"}},
+    {"container: cccccccccccc", {"boxed"}},
+    {"exe: '/launcher$', descendants: true", {"launcher", "child"}},
+    {"name: '^child$', tree: true", {"launcher", "child"}},
+    {"cmdline: ['/orphan$', '/detached$']", {"orphan", "detached"}},
+    {"holding: gpu, orphaned: true", {"orphan", "detached", "launcher", "child", "nohup-carol"}},
+    {"gpus: [1]", {"detached", "interactive", "in-tmux"}},
+    {"holding: gpu, slurm_job: any", {}},
+};
+
+class Selectors : public OnAFleet<Selectors> {
+  public:
+    static void describe(const Descriptions& hosts) {
+        hosts.add("shared", shared_host());
+        hosts.add("lent", "gpus 4\n" + worker("mine", "alice", "0=4000") + worker("other", "bob", "1=4000") +
+                              worker("both", "carol", "0=600 1=600"));
+        hosts.add("lent-clean",
+                  "gpus 4\n" + worker("mine", "alice", "0=4000") + worker("other", "bob", "1=4000"));
+        const std::string left =
+            worker("orphan", "bob", "0=2000", "    cgroup /user.slice/user-1002.slice/session-9.scope\n");
+        hosts.add("unknown-use", "gpus 1\n" + left);
+        hosts.add("unscheduled", "gpus 1\ninventory unscheduled true\n" + left);
+        hosts.add("three", "gpus 1\n" + worker("a", "alice", "0=600") + worker("b", "alice", "0=600") +
+                               worker("c", "alice", "0=600"));
+        hosts.add("one", "gpus 1\n" + worker("a", "alice", "0=600"));
+        hosts.add("ordinary", "gpus 2\ninventory ansible_user alice\n" + worker("own", "alice", "0=4000") +
+                                  worker("other", "bob", "1=4000"));
+    }
+
+  protected:
+    // Names of the processes that a plan's step lists.
+    std::set<std::string> names(const json& keys, const std::string& host) const {
+        std::map<int, std::string> known;
+        for (const auto& process : fleet_->processes())
+            if (process.host == host) known[process.pid] = process.name;
+        std::set<std::string> found;
+        for (const auto& key : keys) found.insert(known[key["pid"].get<int>()]);
+        return found;
+    }
+};
+
+TEST_F(Selectors, EachOneChoosesWhomItSays) {
+    std::string text = "steps:\n";
+    for (const auto& selector : selectors) text += "  - signal: TERM\n    match: {" + selector.match + "}\n";
+    const auto before = fleet_->processes();
+    const auto plan = clear("shared", playbook(text), {"--dry-run"});
+    ASSERT_TRUE(plan.document.is_object()) << plan.err;
+    const auto& steps = plan.host("shared")["plan"];
+    ASSERT_GE(steps.size(), selectors.size()) << plan.host("shared").dump(1);
+    for (std::size_t i = 0; i < selectors.size(); ++i)
+        EXPECT_EQ(names(steps[i]["targets"], "shared"), selectors[i].names) << selectors[i].match;
+    // Somebody's job and pod are seen and left alone, and the plan says by which rule.
+    const auto spared = steps[16]["spared"].dump();
+    EXPECT_NE(spared.find("scheduled-job"), std::string::npos) << spared;
+    EXPECT_EQ(names(steps[16]["spared"], "shared"), std::set<std::string>{"job"});
+    expect_ended("shared", before, {});
+}
+
+TEST_F(Selectors, SomeGpusOfAHostLeaveTheOthersAndWhoHoldsBoth) {
+    const auto before = fleet_->processes();
+    const auto report = clear("lent*", "gpus", {"--set", "gpus=0", "--yes"});
+    expect_ended("lent", before, {"mine"});
+    expect_ended("lent-clean", before, {"mine"});
+    EXPECT_EQ(report.verdict("lent"), "dirty");
+    EXPECT_EQ(report.verdict("lent-clean"), "clean") << report.host("lent-clean").dump(1);
+    const auto& spared = report.host("lent")["spared"];
+    ASSERT_EQ(spared.size(), 1U) << spared;
+    EXPECT_EQ(spared[0]["code"], "other-gpu");
+    EXPECT_EQ(spared[0]["user"], "carol");
+    EXPECT_TRUE(report.has_finding("lent-clean", "gpus-not-judged"));
+    EXPECT_EQ(report.status, 1);
+}
+
+TEST_F(Selectors, ASweepTakesOnlyWhatIsNobodysAnyMore) {
+    const auto before = fleet_->processes();
+    // Everything was started more than a second ago by then.
+    ASSERT_TRUE(comes_true([&] {
+        return on("shared", "ps -o etimes= -C job").find_first_of("123456789") != std::string::npos;
+    }));
+    const auto report = clear("shared,unknown-use,unscheduled", "sweep", {"--set", "older_than=1s", "--yes"});
+    expect_ended("shared", before, {"orphan", "detached", "launcher", "child", "nohup-carol"});
+    expect_ended("unknown-use", before, {});
+    expect_ended("unscheduled", before, {"orphan"});
+    EXPECT_EQ(report.verdict("shared"), "dirty") << "its GPUs are in use, as they should be";
+    EXPECT_EQ(report.verdict("unscheduled"), "clean") << report.host("unscheduled").dump(1);
+    EXPECT_TRUE(report.has_finding("unknown-use", "no-scheduler")) << report.host("unknown-use").dump(1);
+    EXPECT_EQ(report.host("unknown-use")["actions"], json::array());
+}
+
+TEST_F(Selectors, MoreTargetsThanAllowedAndNobodyIsSignalled) {
+    const auto before = fleet_->processes();
+    const auto limited = clear("three,one", "clear", {"--yes", "--max-kills", "2"});
+    expect_ended("three", before, {});
+    expect_ended("one", before, {"a"});
+    EXPECT_EQ(limited.verdict("three"), "dirty");
+    EXPECT_TRUE(limited.has_finding("three", "too-many-targets", "3")) << limited.host("three").dump(1);
+    EXPECT_EQ(limited.verdict("one"), "clean");
+    const auto total = clear("three", "clear", {"--yes", "--max-kills-total", "2"});
+    expect_ended("three", before, {});
+    EXPECT_TRUE(total.has_finding("three", "too-many-targets")) << total.host("three").dump(1);
+}
+
+TEST_F(Selectors, AnOrdinaryUserEndsOwnProcessesAndSeesWhoseTheOthersAre) {
+    const auto before = fleet_->processes();
+    const auto report = clear("ordinary", "clear");
+    expect_ended("ordinary", before, {"own"});
+    EXPECT_EQ(report.verdict("ordinary"), "dirty") << report.host("ordinary").dump(1);
+    const auto dump = report.host("ordinary").dump();
+    EXPECT_NE(dump.find("\"bob\""), std::string::npos) << dump;
+    for (const auto& action : report.host("ordinary")["actions"])
+        EXPECT_TRUE(action["user"] != "bob" || action["result"] == "not_permitted") << action;
+}
+
+}  // namespace
+}  // namespace cleanslate::testing
