@@ -3,6 +3,7 @@
 // start times.
 
 #include <optional>
+#include <set>
 #include <thread>
 
 #include "tests/integration/program.hpp"
@@ -45,7 +46,34 @@ class OnAFleet : public ::testing::Test {
                  const std::vector<std::string>& more = {"--yes"}) const {
         std::vector<std::string> words{"clear", "-l", hosts, "-p", playbook, "--settle", "200ms"};
         words.insert(words.end(), more.begin(), more.end());
-        return operator_->report(words);
+        auto report = operator_->report(words);
+        expect_intended_first();
+        return report;
+    }
+    // No act has a result in the audit log before, or without, its intention. That of a reset names its
+    // daemons.
+    void expect_intended_first() const {
+        std::set<std::string> intended;
+        std::string daemons;
+        std::istringstream lines(operator_->audit());
+        for (std::string line; std::getline(lines, line);) {
+            const auto record = json::parse(line, nullptr, false);
+            ASSERT_TRUE(record.is_object()) << line;
+            if (record["event"] != "intend" && record["event"] != "result") continue;
+            std::string act;
+            for (const auto* key : {"sweep", "host", "step", "pid", "signal", "command"})
+                act += record.value(key, json()).dump() + " ";
+            const auto about = record.value("about", json()).dump();
+            if (record["event"] == "intend") {
+                intended.insert(act);
+                daemons += about;
+            } else if (about == "\"for the reset\"") {
+                const auto command = record["command"].template get<std::string>();
+                EXPECT_NE(daemons.find(command.substr(command.rfind(' ') + 1)), std::string::npos) << line;
+            } else {
+                EXPECT_TRUE(intended.contains(act)) << line;
+            }
+        }
     }
     static bool alive(const std::string& host, const std::string& name) {
         for (const auto& p : fleet_->processes())

@@ -1,9 +1,8 @@
 // What comes after the kill: resets, reboots, leftovers in /dev/shm. Each only where the playbook has it and
 // the person allowed it, and only where nobody loses what is theirs.
 
-#include <future>
-
 #include "tests/integration/acts.hpp"
+#include "tests/integration/long_reboot.hpp"
 
 namespace cleanslate::testing {
 namespace {
@@ -41,13 +40,11 @@ class AfterKill : public OnAFleet<AfterKill> {
         hosts.add("in-use", "gpus 2\n" + sick + "gpu 0 reset in-use\n");
         hosts.add("unsupported", "gpus 2\n" + sick + "gpu 0 reset unsupported\n");
         hosts.add("fails", "gpus 2\n" + sick + "gpu 0 reset fails\n");
+        hosts.add("no-root", "gpus 2\ninventory ansible_user alice\n" + sick);
         hosts.add("vanishes", "gpus 2\n" + sick + "gpu 0 reset hangs\n");
         for (const std::string name : {"boot-a", "boot-b"})
             hosts.add(name, "gpus 1\n" + sick + "reboot-time 200ms\n");
         hosts.add("boot-job", "gpus 2\n" + sick + job);
-        hosts.add("boot-never", "gpus 1\n" + sick + "reboot never\n");
-        hosts.add("boot-same", "gpus 1\n" + sick + "reboot same\n");
-        hosts.add("boot-refused", "gpus 1\n" + sick + "reboot fails\n");
         hosts.add("shm",
                   "gpus 1\n"
                   "shm nccl-old 3MiB bob 5h\n"
@@ -59,9 +56,9 @@ class AfterKill : public OnAFleet<AfterKill> {
                   "shm imagenet-train 64MiB bob 5h\n"
                   "process server\n    exe /opt/serve/bin/server\n    user bob\n");
     }
-    static void TearDownTestSuite() {
-        if (long_reboots_.valid()) long_reboots_.wait();
-        OnAFleet::TearDownTestSuite();
+    static void SetUpTestSuite() {
+        if (geteuid() == 0) LongReboot::begun();
+        OnAFleet::SetUpTestSuite();
     }
 
   protected:
@@ -75,20 +72,6 @@ class AfterKill : public OnAFleet<AfterKill> {
         }
         return all;
     }
-    // A minute goes by until a host that does not come back is given up: the other tests run meanwhile.
-    void begin_long_reboots() const {
-        if (long_reboots_.valid()) return;
-        const auto file = playbook(reboot);
-        const std::string text = contents(file);
-        long_reboots_ = std::async(std::launch::async, [text] {
-            const Operator another(*fleet_);
-            const auto copy = another.home() / "reboot.yaml";
-            std::ofstream(copy) << text;
-            return another.report({"clear", "-l", "boot-never,boot-same,boot-refused", "-p", copy, "--yes",
-                                   "--allow-reboot", "--serial", "3"});
-        });
-    }
-    static inline std::future<Report> long_reboots_;
 };
 
 TEST_F(AfterKill, WithoutTheWordNothingIsResetRebootedOrRemoved) {
@@ -109,7 +92,6 @@ TEST_F(AfterKill, WithoutTheWordNothingIsResetRebootedOrRemoved) {
 }
 
 TEST_F(AfterKill, AResetCuresWhatIsSickOrOwnerless) {
-    begin_long_reboots();
     const auto daemon = fleet_->find("sick", "persistenced");
     const auto report = clear("sick,ownerless", playbook(reset), {"--yes", "--allow-reset"});
     EXPECT_EQ(report.verdict("sick"), "clean") << report.host("sick").dump(1);
@@ -122,13 +104,14 @@ TEST_F(AfterKill, AResetCuresWhatIsSickOrOwnerless) {
 }
 
 TEST_F(AfterKill, NoGpuIsResetWhileAPeerIsHeldAndRefusalsAreSaid) {
-    begin_long_reboots();
     const auto rank = fleet_->find("peer", "rank");
-    const auto report =
-        clear("peer,in-use,unsupported,fails,no-restart", playbook(reset), {"--yes", "--allow-reset"});
+    const auto report = clear("peer,in-use,unsupported,fails,no-restart,no-root", playbook(reset),
+                              {"--yes", "--allow-reset"});
     EXPECT_TRUE(untouched(rank));
     EXPECT_TRUE(report.has_finding("peer", "reset-withheld")) << report.host("peer").dump(1);
     for (const auto& result : results(report, "peer", "reset")) EXPECT_EQ(result, "withheld");
+    EXPECT_EQ(results(report, "no-root", "reset"), std::vector<std::string>{});
+    EXPECT_TRUE(report.has_finding("no-root", "reset-withheld")) << report.host("no-root").dump(1);
     EXPECT_TRUE(report.has_finding("in-use", "reset-in-use")) << report.host("in-use").dump(1);
     EXPECT_TRUE(report.has_finding("unsupported", "reset-unsupported")) << report.host("unsupported").dump(1);
     EXPECT_TRUE(report.has_finding("fails", "reset-failed")) << report.host("fails").dump(1);
@@ -140,7 +123,6 @@ TEST_F(AfterKill, NoGpuIsResetWhileAPeerIsHeldAndRefusalsAreSaid) {
 }
 
 TEST_F(AfterKill, AHostThatVanishesDuringAResetIsNotClean) {
-    begin_long_reboots();
     Report report;
     const auto steps = playbook(reset);
     std::thread sweep([&] { report = clear("vanishes", steps, {"--yes", "--allow-reset"}); });
@@ -154,7 +136,6 @@ TEST_F(AfterKill, AHostThatVanishesDuringAResetIsNotClean) {
 }
 
 TEST_F(AfterKill, HostsRebootOneAfterTheOther) {
-    begin_long_reboots();
     const auto rank = fleet_->find("boot-job", "rank");
     const auto id = on("boot-a", "cat /proc/sys/kernel/random/boot_id");
     const auto report = clear("boot-a,boot-b,boot-job", playbook(reboot), {"--yes", "--allow-reboot"});
@@ -171,7 +152,6 @@ TEST_F(AfterKill, HostsRebootOneAfterTheOther) {
 }
 
 TEST_F(AfterKill, OnlyOldUnusedFilesOfThePatternsGoFromSharedMemory) {
-    begin_long_reboots();
     const auto plan = clear("shm", playbook(clean_shm), {"--dry-run", "--allow-shm"});
     const auto planned = plan.host("shm").dump();
     EXPECT_NE(planned.find("nccl-old"), std::string::npos) << planned;
@@ -183,16 +163,6 @@ TEST_F(AfterKill, OnlyOldUnusedFilesOfThePatternsGoFromSharedMemory) {
     EXPECT_EQ(results(report, "shm", "clean_shm"), (std::vector<std::string>{"ok", "ok"}));
     EXPECT_TRUE(report.has_finding("shm", "shm-kept", "nccl-open")) << report.host("shm").dump(1);
     EXPECT_EQ(operator_->audit().find("imagenet"), std::string::npos);
-}
-
-TEST_F(AfterKill, AHostThatDoesNotComeBackAsAnotherBootIsUnknown) {
-    begin_long_reboots();
-    const auto report = long_reboots_.get();
-    EXPECT_EQ(report.status, 3) << report.err;
-    for (const auto* host : {"boot-never", "boot-same", "boot-refused"}) {
-        EXPECT_TRUE(report.has_finding(host, "reboot-failed")) << report.host(host).dump(1);
-        EXPECT_EQ(report.verdict(host), "unknown") << host;
-    }
 }
 
 }  // namespace

@@ -163,6 +163,7 @@ TEST_F(Selectors, AnOrdinaryUserEndsOwnProcessesAndSeesWhoseTheOthersAre) {
     const auto before = fleet_->processes();
     const auto report = clear("ordinary", "clear");
     expect_ended("ordinary", before, {"own"});
+    EXPECT_TRUE(report.has_finding("ordinary", "not-locked")) << "there is no /run/user of alice's";
     EXPECT_EQ(report.verdict("ordinary"), "dirty") << report.host("ordinary").dump(1);
     const auto dump = report.host("ordinary").dump();
     EXPECT_NE(dump.find("\"bob\""), std::string::npos) << dump;

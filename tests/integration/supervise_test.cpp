@@ -49,6 +49,8 @@ class Supervise : public OnAFleet<Supervise> {
                   "process server\n    exe /usr/local/bin/nvidia-cuda-mps-server\n    parent control\n"
                   "    memory 0=30\n" +
                       worker("client", "alice", "0=3000", "    mps yes\n"));
+        hosts.add("no-root",
+                  "gpus 1\ninventory ansible_user alice\n" + worker("server", "nobody", "0=4000", unit));
         hosts.add("unasked", "gpus 1\n" + worker("server", "nobody", "0=4000", unit));
         hosts.add("vanishes",
                   "gpus 1\nunit ollama.service stop-hangs\n" + worker("server", "nobody", "0=4000", unit));
@@ -92,7 +94,11 @@ TEST_F(Supervise, AFailingOrHangingStopIsSaidAndEndsInTime) {
 TEST_F(Supervise, NothingIsStoppedInWhichSomethingMustLive) {
     const auto monitor = fleet_->find("mixed", "monitor");
     const auto server = fleet_->find("mixed", "server");
-    const auto report = clear("mixed", playbook(stop_all));
+    const auto others = fleet_->find("no-root", "server");
+    const auto report = clear("mixed,no-root", playbook(stop_all));
+    EXPECT_TRUE(untouched(others));
+    EXPECT_EQ(results(report, "no-root", "stop"), std::vector<std::string>{});
+    EXPECT_NE(report.verdict("no-root"), "clean");
     EXPECT_TRUE(untouched(monitor));
     EXPECT_TRUE(untouched(server));
     EXPECT_TRUE(report.has_finding("mixed", "supervisor-left", "dcgm-exporter"))
