@@ -76,12 +76,23 @@ join() {
   function own(p) {
     return p != shell && load(shell) && session[p] == session[shell] && start[p] + 0 >= start[shell] + 0
   }
-  function pick(p) {  # p and everything above it
+  # It ended while it was read: then what is missing of it is nothing that somebody keeps from us. Some awks end where
+  # a read fails, so this asks without one.
+  function ended(p) {
+    return system("[ -e /proc/" p "/stat ]") != 0
+  }
+  function pick(p,   uid, cgroup) {  # p and everything above it
     while (p > 0 && !(p in picked) && load(p)) {
+      uid = uid_of(p)
+      cgroup = kernel[p] ? "-" : cgroup_of(p)
+      if ((uid == "-" || cgroup == "") && ended(p)) {
+        stat[p] = ""
+        break
+      }
       picked[p] = 1
       order[++count] = p
-      print "proc " p " " uid_of(p) " " esc(stat[p])
-      if (!kernel[p]) print "cgroup " p " " esc(cgroup_of(p))
+      print "proc " p " " uid " " esc(stat[p])
+      if (!kernel[p]) print "cgroup " p " " esc(cgroup)
       if (p in nohup) print "nohup " p
       if (p in exe) print "exe " p " " esc(exe[p])
       if (p in mount) print "mount " p " " esc(mount[p])

@@ -51,6 +51,7 @@ class Supervise : public OnAFleet<Supervise> {
                       worker("client", "alice", "0=3000", "    mps yes\n"));
         hosts.add("no-root",
                   "gpus 1\ninventory ansible_user alice\n" + worker("server", "nobody", "0=4000", unit));
+        hosts.add("churn", "gpus 1\n" + worker("server", "nobody", "0=4000", unit));
         hosts.add("unasked", "gpus 1\n" + worker("server", "nobody", "0=4000", unit));
         hosts.add("vanishes",
                   "gpus 1\nunit ollama.service stop-hangs\n" + worker("server", "nobody", "0=4000", unit));
@@ -104,6 +105,17 @@ TEST_F(Supervise, NothingIsStoppedInWhichSomethingMustLive) {
     EXPECT_TRUE(report.has_finding("mixed", "supervisor-left", "dcgm-exporter"))
         << report.host("mixed").dump(1);
     EXPECT_EQ(results(report, "mixed", "stop"), std::vector<std::string>{});
+}
+
+// Processes that end while they are looked at are nobody who must live.
+TEST_F(Supervise, AHostWhereProcessesComeAndGoIsStoppedAllTheSame) {
+    on("churn",
+       "for i in 1 2 3 4 5 6 7 8 9 10 11 12; do (while ! test -e /tmp/enough; do /bin/true; done) </dev/null "
+       ">/dev/null 2>&1 & done");
+    const auto report = clear("churn", playbook(stop_all));
+    on("churn", "touch /tmp/enough");
+    EXPECT_EQ(report.verdict("churn"), "clean") << report.host("churn").dump(1);
+    EXPECT_EQ(results(report, "churn", "stop"), std::vector<std::string>{"ok"});
 }
 
 TEST_F(Supervise, AJobIsCancelledOnlyWhereJobsAreIncluded) {
