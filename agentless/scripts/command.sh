@@ -20,13 +20,16 @@ cleanslate_signal() {
     done
 }
 
-# A time limit of the host's own: a connection that is gone ends nothing.
+# A time limit of the host's own: a connection that is gone ends nothing. It naps by the second, since TERM can come
+# before the pid of a nap is known, and what is left behind then must not last.
 cleanslate_watch() {
-    sleeping=  # not $!: before the sleep begins, that is the job
-    trap '[ -z "$sleeping" ] || kill -s KILL "$sleeping" 2>/dev/null; exit 0' TERM
-    sleep "$2" &
-    sleeping=$!
-    wait "$sleeping"
+    trap 'exit 0' TERM
+    left=$2
+    while [ "$left" -gt 0 ]; do
+        sleep 1 &
+        wait $!
+        left=$((left - 1))
+    done
     trap '' TERM
     victims=$(cleanslate_tree "$1")
     cleanslate_signal TERM "$victims"
