@@ -42,7 +42,7 @@ struct Process {
     bool host_mount_ns = false;
     // absent: not readable; empty: none (zombie, kernel thread)
     std::optional<std::vector<std::string>> argv;
-    // the path that names it best (v2 line, else name=systemd, else the longest)
+    // the path that names it best: of a job, pod or container, else v2, else name=systemd, else the longest
     std::optional<std::string> cgroup;
     std::optional<std::uint64_t> age_s;  // seconds since it started
     // Device files. minors: N of each /dev/nvidiaN. `control` is any other /dev/nvidia* (nvidiactl,

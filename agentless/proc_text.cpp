@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "agentless/supervisor.hpp"
 #include "base/text.hpp"
 
 namespace cleanslate::agentless {
@@ -33,6 +34,30 @@ std::optional<CgroupLine> read_cgroup_line(std::string_view line) {
     found.path = line.substr(second + 1);
     found.v2 = line.substr(0, first) == "0" && found.controllers.empty();
     return found;
+}
+
+// A line of v1 may tell of a job, pod or container where that of v2 or of systemd only names the daemon that
+// started it (slurmd.service, containerd.service) or the login that it was adopted from: whose it is counts
+// more. The first path is the one where no line does.
+std::string_view owner_among(const std::vector<std::string_view>& paths) {
+    constexpr int most = 2;
+    const auto rank = [](std::string_view path) {
+        const auto supervisor = supervisor_of(path);
+        if (supervisor.scheduled()) return most;
+        return supervisor.kind == SupervisorKind::container ? 1 : 0;
+    };
+    std::string_view best = paths.front(), last = best;
+    int best_rank = rank(best);
+    for (const auto path : paths) {
+        if (best_rank == most) break;
+        if (path == last || path == best || path == "/") continue;
+        last = path;
+        if (const int its = rank(path); its > best_rank) {
+            best_rank = its;
+            best = path;
+        }
+    }
+    return best;
 }
 
 }  // namespace
@@ -66,18 +91,23 @@ bool read_stat(std::string_view text, Process& process) {
 }
 
 std::optional<std::string> best_cgroup(std::string_view text) {
+    std::vector<std::string_view> paths;
     std::optional<std::string_view> v2, systemd, longest;
     for (const auto line : split(text, '\n')) {
         const auto found = read_cgroup_line(line);
         if (!found) continue;
+        paths.push_back(found->path);
         if (found->v2) v2 = found->path;
         if (found->controllers == "name=systemd") systemd = found->path;
         if (!longest || found->path.size() > longest->size()) longest = found->path;
     }
-    for (const auto& path : {v2, systemd})
-        if (path && *path != "/") return std::string(*path);
     if (!longest) return std::nullopt;
-    return std::string(*longest);
+    std::optional<std::string_view> best;
+    for (const auto& path : {v2, systemd, longest})
+        if (!best && path && *path != "/") best = path;
+    if (!best) return std::string(*longest);
+    paths.insert(paths.begin(), *best);
+    return std::string(owner_among(paths));
 }
 
 std::vector<std::string> split_arguments(std::string_view text) {

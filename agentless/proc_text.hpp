@@ -16,8 +16,9 @@ namespace cleanslate::agentless {
 // unchanged then.
 bool read_stat(std::string_view text, Process& process);
 
-// The path that names a process best among the lines of /proc/PID/cgroup: the v2 line where it says more than
-// "/", else that of name=systemd, else the longest. Absent where there is no line.
+// The path that names a process best among the lines of /proc/PID/cgroup: one that tells of a Slurm job or a
+// pod, else of a container, whichever line that is; else the v2 line where it says more than "/", else that
+// of name=systemd, else the longest. Absent where there is no line.
 std::optional<std::string> best_cgroup(std::string_view text);
 
 // Arguments with a NUL behind each, as in /proc/PID/cmdline. Empty ones at the end are what a process that

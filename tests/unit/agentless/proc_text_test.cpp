@@ -80,16 +80,44 @@ TEST(ProcStat, RefusesWhatIsCutOrNoNumber) {
 TEST(Cgroup, PrefersTheLineThatNamesTheProcess) {
     EXPECT_THAT(best_cgroup("0::/system.slice/ollama.service\n"),
                 Optional(std::string("/system.slice/ollama.service")));
-    EXPECT_THAT(
-        best_cgroup(
-            "12:memory:/slurm/uid_1000/job_42/step_0\n1:name=systemd:/system.slice/slurmd.service\n0::/\n"),
-        Optional(std::string("/system.slice/slurmd.service")));
     EXPECT_THAT(best_cgroup("5:memory:/docker/4f2a\n1:name=systemd:/\n0::/\n"),
                 Optional(std::string("/docker/4f2a")));
     EXPECT_THAT(best_cgroup("0::/\n"), Optional(std::string("/")));
     EXPECT_THAT(best_cgroup("0::/a:b:c\n"), Optional(std::string("/a:b:c")));
     EXPECT_EQ(best_cgroup(""), std::nullopt);
     EXPECT_EQ(best_cgroup("no line\n1:2\n"), std::nullopt);
+}
+
+// Of v1, and of v1 beside v2, where systemd's line only knows the daemon that started it.
+TEST(Cgroup, TellsOfAJobAPodOrAContainerOnWhicheverLineItStands) {
+    const std::string id(64, 'a');
+    const std::string job = "/slurm/uid_1000/job_42/step_0";
+    const std::string pod = "/kubepods/burstable/pod12345678-1234-1234-1234-123456789abc/" + id;
+    for (const auto& path : {job, pod, "/docker/" + id, "/system.slice/docker-" + id + ".scope"})
+        for (const auto* other :
+             {"/system.slice/slurmd.service", "/system.slice/containerd.service",
+              "/user.slice/user-1000.slice/session-5.scope", "/init.scope",
+              "/user.slice/user-1000.slice/user@1000.service/app.slice/a-long-name-of-something.service"}) {
+            const std::string its = ":" + path + "\n", others = std::string(":") + other + "\n";
+            EXPECT_THAT(best_cgroup("9:freezer" + its + "8:memory" + its + "1:name=systemd" + others),
+                        Optional(path))
+                << other;
+            EXPECT_THAT(best_cgroup("0:" + others + "2:devices" + its + "1:name=systemd" + others),
+                        Optional(path))
+                << other;
+            EXPECT_THAT(best_cgroup("12:pids" + others + "1:name=systemd" + its + "0:" + others),
+                        Optional(path))
+                << other;
+        }
+    EXPECT_THAT(best_cgroup("3:freezer:/docker/" + id + "\n2:devices:" + job + "\n0::/a.service\n"),
+                Optional(job))
+        << "a container in a job is the job's";
+    EXPECT_THAT(best_cgroup("3:cpu:/something/quite/long\n1:name=systemd:/a.service\n0::/\n"),
+                Optional(std::string("/a.service")));
+    // Below a user's own systemd anybody may name a cgroup like a job.
+    const std::string own = "/user.slice/user-1000.slice/user@1000.service";
+    EXPECT_THAT(best_cgroup("3:cpu:" + own + job + "\n1:name=systemd:/a.service\n"),
+                Optional(std::string("/a.service")));
 }
 
 TEST(Arguments, AreSplitAtNulAndLoseThePaddingAtTheEnd) {
