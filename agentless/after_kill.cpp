@@ -6,6 +6,7 @@
 #include <map>
 
 #include "agentless/ipc_consumers.hpp"
+#include "agentless/launchers.hpp"
 #include "agentless/supervisor.hpp"
 #include "base/text.hpp"
 
@@ -226,6 +227,31 @@ std::vector<Finding> findings_of_survivors(const Evidence& before, const Evidenc
     std::set<ProcessKey> signalled;
     for (const auto& [key, action] : last) signalled.insert(key);
     add_consumers(before, after, signalled, findings);
+    return findings;
+}
+
+std::vector<Finding> findings_of_launchers(const Evidence& before, const std::set<ProcessKey>& signalled) {
+    const Lineage lineage(before);
+    const Finder finder(before);
+    std::map<ProcessKey, const Process*> left;  // and one whom it started
+    for (const auto& key : signalled) {
+        const Process* process = finder.find(key);
+        if (process == nullptr || supervisor_of(*process, lineage).respawns()) continue;
+        const Process* parent = possible_restarter(*process, lineage);
+        if (parent != nullptr && !signalled.contains(parent->key)) left.emplace(parent->key, process);
+    }
+    constexpr std::size_t most = 10;
+    std::vector<Finding> findings;
+    for (const auto& [key, child] : left) {
+        if (findings.size() == most) {
+            findings.back().text += fmt::format(", and {} more launchers", left.size() - most);
+            break;
+        }
+        findings.push_back({Severity::note, "launcher-left",
+                            fmt::format("{} started {} and was not signalled: it may start it again",
+                                        title(*finder.find(key)), title(*child)),
+                            "end it too, with `tree: true` in the match or by hand, then check again"});
+    }
     return findings;
 }
 

@@ -23,4 +23,8 @@ std::vector<Finding> findings_of_respawns(const Evidence& before, const Evidence
 std::vector<Finding> findings_of_survivors(const Evidence& before, const Evidence& after,
                                            const HostOutcome& outcome);
 
+// "launcher-left" for parents of those that were signalled which were not signalled themselves and may start
+// them again, where no supervisor of these is known. Once for each, and for no more than a few.
+std::vector<Finding> findings_of_launchers(const Evidence& before, const std::set<ProcessKey>& signalled);
+
 }  // namespace cleanslate::agentless

@@ -115,6 +115,10 @@ std::vector<FindingKind> host_findings() {
         // After a kill.
         {"respawned", dirty, "a holder took the place of one that was ended; its supervisor is named",
          "a new pid or start time with the same program, unit or parent", "stop the supervisor"},
+        {"launcher-left", note,
+         "the parent of a process that was ended was not signalled, and may start it again",
+         "its parent in the survey before the signal: no init, person's shell, way in or terminal",
+         "end it too, then check again"},
         {"new-holder", dirty, "a holder appeared during the sweep",
          "a holder that the survey before the first signal did not have",
          "see whether it is meant to run, then clear again"},

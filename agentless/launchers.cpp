@@ -66,6 +66,15 @@ std::vector<const Process*> launchers_of(const Process& target, const Evidence& 
     return launchers;
 }
 
+const Process* possible_restarter(const Process& target, const Lineage& lineage) {
+    const Process* parent = lineage.parent(target);
+    if (parent == nullptr || parent->key.pid == 1 || parent->kernel_thread || has_ended(*parent) ||
+        is_init(*parent) || is_named_as_way_in(*parent) || keeps_terminals(*parent) || is_way_in(*parent))
+        return nullptr;
+    const bool by_hand = is_shell(*parent) && parent->argv && use_of_shell(*parent->argv) == ShellUse::person;
+    return by_hand ? nullptr : parent;
+}
+
 bool is_way_in(const Process& process) { return is_login_shell(process) || lets_people_in(process); }
 
 }  // namespace cleanslate::agentless

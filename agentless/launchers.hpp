@@ -21,6 +21,10 @@ namespace cleanslate::agentless {
 std::vector<const Process*> launchers_of(const Process& target, const Evidence& evidence,
                                          const Lineage& lineage, const ProtectionRules& rules);
 
+// The parent of `target` where it may start it again when it ends: a launcher, a supervisor, a shell that
+// runs a script. Null where that is init, a person's shell, a way in, what keeps a terminal, or not seen.
+const Process* possible_restarter(const Process& target, const Lineage& lineage);
+
 // sshd, dropbear, login and the like, and login shells: above a target they are how people came in, and are
 // not signalled even where they match. A shell that runs a command or a script is none.
 bool is_way_in(const Process& process);

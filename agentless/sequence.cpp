@@ -227,6 +227,7 @@ void Sequence::conclude() {
 void Sequence::note_after_kill() {
     for (auto& finding : findings_of_respawns(*before_, *evidence_, *outcome_.last, signalled_))
         add_finding(std::move(finding));
+    for (auto& finding : findings_of_launchers(*before_, signalled_)) add_finding(std::move(finding));
     // Pids and start times of the boot before may be others' by now.
     HostOutcome of_this_boot;
     of_this_boot.signals.assign(outcome_.signals.begin() + static_cast<std::ptrdiff_t>(first_of_boot_),

@@ -191,7 +191,8 @@ class Sequence {
     int clean_surveys_ = 0;            // in a row, since the last act
     bool lock_settled_ = false;        // taken, or not to be had
     bool reboot_place_ = false;
-    bool respawner_ = false;  // a target ran in a unit, container or pod
+    // A target ran in a unit, container or pod, or its parent lives on that may start it again.
+    bool respawner_ = false;
     bool winding_down_ = false;
     bool cut_ = false;
     bool command_failed_ = false;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "agentless/holder.hpp"
+#include "agentless/launchers.hpp"
 #include "agentless/sequence.hpp"
 #include "base/text.hpp"
 
@@ -49,8 +50,13 @@ std::optional<Move> Sequence::begin_signal(const playbooks::SignalStep& step) {
     for (auto i = move.first_action; i < outcome_.signals.size(); ++i)
         move.request.targets.push_back(outcome_.signals[i].process.key);
     move.fresh = begin_round(move.request.targets);
-    for (const auto& target : choice.targets)
+    const Lineage lineage(*evidence_);
+    for (const auto& target : choice.targets) {
         respawner_ |= target.supervisor && target.supervisor->respawns();
+        const Process* process = lineage.find(target.key.pid);
+        const Process* parent = process ? possible_restarter(*process, lineage) : nullptr;
+        respawner_ |= parent && std::ranges::find(round_, parent->key) == round_.end();
+    }
     return move;
 }
 

@@ -141,5 +141,40 @@ TEST(Survived, ATermThatIsIgnoredIsNoFindingOfItsOwn) {
     EXPECT_EQ(survived(same, same, "TERM", SignalResult::not_permitted).at(0).code, "not-permitted");
 }
 
+std::vector<Finding> launchers_left(Scene before, const std::set<ProcessKey>& signalled) {
+    return findings_of_launchers(before.evidence(), signalled);
+}
+
+TEST(LaunchersLeft, AreNamedWithOneWhomTheyStarted) {
+    const auto tree = Scene(1).process(700, 1, "launch").holder(812, 0, 500, 700).holder(813, 0, 500, 700);
+    const auto findings = launchers_left(tree, {{812, 8120}, {813, 8130}});
+    ASSERT_EQ(findings.size(), 1u);
+    EXPECT_EQ(findings[0].code, "launcher-left");
+    EXPECT_EQ(findings[0].severity, Severity::note);
+    EXPECT_NE(findings[0].text.find("pid 700 (launch) started pid 812"), std::string::npos)
+        << findings[0].text;
+}
+
+TEST(LaunchersLeft, AreNoneWhereTheyWereSignalledTooOrASupervisorIsKnown) {
+    const auto tree = Scene(1).process(700, 1, "launch").holder(812, 0, 500, 700);
+    EXPECT_TRUE(launchers_left(tree, {{812, 8120}, {700, 7000}}).empty());
+    EXPECT_TRUE(launchers_left(Scene(1).holder(812, 0, 500), {{812, 8120}}).empty());
+    auto unit = tree;
+    unit.in_cgroup(812, "/system.slice/model-server.service");
+    EXPECT_TRUE(launchers_left(unit, {{812, 8120}}).empty());
+}
+
+TEST(LaunchersLeft, AreFoldedWhereThereAreMany) {
+    Scene scene(1);
+    std::set<ProcessKey> signalled;
+    for (Pid i = 0; i < 30; ++i) {
+        scene.process(700 + i, 1, "launch").holder(1000 + i, 0, 10, 700 + i);
+        signalled.insert({1000 + i, static_cast<std::uint64_t>(1000 + i) * 10});
+    }
+    const auto findings = launchers_left(scene, signalled);
+    ASSERT_EQ(findings.size(), 10u);
+    EXPECT_NE(findings.back().text.find("and 20 more launchers"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace cleanslate::agentless

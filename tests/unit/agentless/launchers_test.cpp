@@ -164,5 +164,49 @@ TEST(WayIn, AUsersOwnProgramNamedSshdIsNot) {
     EXPECT_TRUE(is_way_in(process));
 }
 
+class Restarters : public Launchers {
+  protected:
+    Pid restarter(Pid of = 812) {
+        const auto& evidence = scene_.evidence();
+        const Process* parent = possible_restarter(scene_.get(of), Lineage(evidence));
+        return parent ? parent->key.pid : 0;
+    }
+};
+
+TEST_F(Restarters, AreParentsThatArePrograms) { EXPECT_EQ(restarter(), 810); }
+
+TEST_F(Restarters, AreShellsThatRunAScriptAndNoPersonsShell) {
+    EXPECT_EQ(restarter(810), 0) << "a login shell";
+    scene_.get(800).argv = {"bash", "./serve-for-ever.sh"};
+    EXPECT_EQ(restarter(810), 800);
+    scene_.get(800).argv = {"bash", "-c", "while :; do python3 serve.py; done"};
+    EXPECT_EQ(restarter(810), 800);
+    scene_.get(800).argv = {"bash"};
+    scene_.get(800).session = 500;
+    EXPECT_EQ(restarter(810), 0) << "a shell in a shell";
+}
+
+TEST_F(Restarters, AreNoInitWayInOrTerminal) {
+    EXPECT_EQ(restarter(800), 0) << "sshd";
+    named(810, "/usr/bin/tmux");
+    EXPECT_EQ(restarter(), 0);
+    named(810, "/usr/lib/systemd/systemd");
+    EXPECT_EQ(restarter(), 0);
+    scene_.get(812).parent = 1;
+    EXPECT_EQ(restarter(), 0);
+    scene_.get(812).parent = 4711;
+    EXPECT_EQ(restarter(), 0) << "not in the survey";
+}
+
+TEST_F(Restarters, AreSupervisorsOfServices) {
+    named(810, "/usr/bin/runsv");
+    EXPECT_EQ(restarter(), 810);
+}
+
+TEST_F(Restarters, LiveThemselves) {
+    scene_.state(810, 'Z');
+    EXPECT_EQ(restarter(), 0);
+}
+
 }  // namespace
 }  // namespace cleanslate::agentless

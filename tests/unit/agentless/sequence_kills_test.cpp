@@ -161,5 +161,26 @@ TEST_F(Transcript, WithoutASchedulerNothingIsSignalledWhereThePlaybookWantsOne) 
     EXPECT_FALSE(has_finding("no-scheduler"));
 }
 
+// A worker that needs seconds to load is not back in the time that is enough for others.
+TEST_F(Transcript, AHostSettlesForLongWhereALauncherWasLeftAndIsToldSo) {
+    use("steps: [{signal: KILL, match: {holding: gpu}}]");
+    expect_survey(Scene(8).process(700, 1, "launch").holder(812, 2, 76107, 700));
+    expect_signal("KILL", {812}, ended, 20ms);
+    expect_survey(Scene(8));
+    expect_survey(Scene(8), 12'070ms);
+    expect_finish(Verdict::clean);
+    EXPECT_TRUE(has_finding("launcher-left", "pid 700 (launch) started pid 812"));
+}
+
+TEST_F(Transcript, AHostSettlesForTheUsualTimeWhereTheLauncherWentToo) {
+    use("steps: [{signal: KILL, match: {holding: gpu, tree: true}}]");
+    expect_survey(Scene(8).process(700, 1, "launch").holder(812, 2, 76107, 700));
+    expect_signal("KILL", {700, 812}, ended, 20ms);
+    expect_survey(Scene(8));
+    expect_survey(Scene(8), 2'070ms);
+    expect_finish(Verdict::clean);
+    EXPECT_FALSE(has_finding("launcher-left"));
+}
+
 }  // namespace
 }  // namespace cleanslate::agentless
