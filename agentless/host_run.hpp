@@ -25,9 +25,9 @@ struct SweepContext {
     std::atomic<int> rebooting{0};             // hosts that have one of job.reboots_at_a_time places
     std::atomic<long long> kills{0};           // processes that something was done to, on all hosts
     std::atomic<bool> kills_exhausted{false};  // --max-kills-total left no room for a host's
-    std::function<void(Error)> on_audit_failure;
-    std::function<void(std::size_t, const std::string&)> on_doing;  // index of the task, what it is doing
-    std::function<void()> wake_all;                                 // notifies every host's wakeup
+    std::function<void(Error)> on_audit_failure{};
+    std::function<void(std::size_t, const std::string&)> on_doing{};  // index of the task, what it is doing
+    std::function<void()> wake_all{};                                 // notifies every host's wakeup
 };
 
 struct HostRun {

@@ -81,6 +81,9 @@ void Sequence::plan_step(const playbooks::Step& step, PlannedStep& planned, bool
                    [&](const playbooks::StopStep& s) { plan_stop(s, planned); },
                    [&](const playbooks::RunStep& s) { plan_command(s, planned, acts); },
                    [&](const playbooks::VerifyStep& s) {
+                       if (acts)
+                           planned.notes.push_back(fmt::format("looks until the host is clean, at most {}",
+                                                               format_duration(s.within)));
                        if (!s.max_used || expectations_.max_used == *s.max_used) return;
                        expectations_.max_used = *s.max_used;
                        judge_now();

@@ -69,6 +69,10 @@ std::string head_of(const PlannedStep& step, std::size_t fresh, std::size_t list
     return head;
 }
 
+bool idle(const PlannedStep& step) {
+    return step.targets.empty() && step.commands.empty() && step.spared.empty() && step.notes.empty();
+}
+
 std::string_view verb_of(Kind kind) {
     switch (kind) {
         case Kind::run:
@@ -133,7 +137,9 @@ void write_notes(Page& page, const PlannedStep& step) {
 
 Listed write_plan_steps(Page& page, const HostOutcome& host, bool raw_commands) {
     Listed listed;
-    for (const PlannedStep& step : all_steps(host)) {
+    const auto steps = all_steps(host);
+    if (std::ranges::all_of(steps, idle)) return listed;  // that nothing is done is said once
+    for (const PlannedStep& step : steps) {
         std::vector<ProcessKey> fresh;
         for (const ProcessKey& key : step.targets)
             if (!listed.contains(key)) fresh.push_back(key);
