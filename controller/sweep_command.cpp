@@ -205,7 +205,10 @@ int sweep_command(const Context& context) {
     auto done = carry_out(context, ready, sweep, signals);
     if (!done) {
         print_error(done.error());
-        return done.error().kind == "internal" || done.error().kind == "audit" ? exit_internal : exit_usage;
+        const bool internal = done.error().kind == "internal" || done.error().kind == "audit";
+        const int status = internal ? exit_internal : exit_usage;
+        if (ready.audit) ready.audit->end("ended before a host was contacted", status);
+        return status;
     }
     for (const std::string& note : done->result.notes) progress.say("note: " + note);
     const Course course = done->course;
