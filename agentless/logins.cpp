@@ -1,4 +1,5 @@
-// Who is logged in, whose own systemd runs, and which login sessions still have their way in.
+// Who is logged in, whose own systemd runs, which login sessions still have their way in, and what a
+// container is there for.
 #include <algorithm>
 
 #include "agentless/ownership.hpp"
@@ -16,6 +17,13 @@ bool is_named_as_login(const Process& process) {
     return fits_any(names, name_of(process));
 }
 
+// Mosh: its server is started through sshd, which leaves right after that, and serves the person from then
+// on. Whether somebody is at the other end is not to be seen, so that he may be. One's own program of that
+// name lets nobody in.
+bool serves_a_login(const Process& process) {
+    return name_of(process) == "mosh-server" && process.uid && runs_system_file(process);
+}
+
 bool is_systemd(const Process& process) { return name_of(process) == "systemd" || process.comm == "systemd"; }
 
 }  // namespace
@@ -25,6 +33,7 @@ Ownership::Ownership(const Evidence& evidence, const Lineage& lineage)
     see_logins();
     see_managers();
     see_scopes();
+    see_main_program();
 }
 
 void Ownership::see_logins() {
@@ -38,7 +47,7 @@ void Ownership::see_logins() {
         }
     for (const auto& process : evidence_.processes) {
         if (has_ended(process) || !process.uid) continue;
-        bool in_multiplexer = false, through_a_login = false;
+        bool in_multiplexer = false, through_a_login = serves_a_login(process);
         for (const Process* above : lineage_.ancestors(process)) {
             through_a_login = through_a_login || (above->uid == 0U && is_named_as_login(*above));
             in_multiplexer = in_multiplexer || keeps_terminals(*above);
@@ -68,6 +77,14 @@ void Ownership::see_scopes() {
         const auto supervisor = supervisor_of(*process.cgroup);
         if (supervisor.kind == SupervisorKind::login_session) living_scopes_.insert(supervisor.path);
     }
+}
+
+void Ownership::see_main_program() {
+    const Process* init = lineage_.find(1);
+    if (init == nullptr || !is_container_init(*init)) return;
+    for (const auto& process : evidence_.processes)
+        if (process.parent == 1 && (main_start_ == 0 || process.key.start < main_start_))
+            main_start_ = process.key.start;
 }
 
 bool Ownership::is_logged_in(std::uint32_t uid) const {

@@ -64,7 +64,10 @@ std::optional<Ownership::Chain> Ownership::chain_above(const Process& process) c
         const Process* parent = lineage_.parent(last);
         if (parent == nullptr || has_ended(*parent)) return std::nullopt;
         if (lineage_.given_away(last.key.pid) || lineage_.given_away(parent->key.pid)) return std::nullopt;
-        if (parent->key.pid == 1) return is_init(*parent) ? std::optional(std::move(chain)) : std::nullopt;
+        if (parent->key.pid == 1) {
+            const bool left_over = is_init(*parent) && last.key.start > main_start_;
+            return left_over ? std::optional(std::move(chain)) : std::nullopt;
+        }
         if (!parent->uid || parent->uid != process.uid) return std::nullopt;
         if (is_manager(*parent)) {
             chain.of_init = false;

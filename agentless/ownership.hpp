@@ -19,7 +19,7 @@ namespace cleanslate::agentless {
 std::optional<std::string> scheduler_of(const Evidence& evidence);
 
 // Somebody of that uid is logged in: a session of logind that is not closing, an sshd or login of theirs, or
-// a shell of theirs on a terminal.
+// a shell of theirs on a terminal, or a mosh-server.
 bool is_logged_in(std::uint32_t uid, const Evidence& evidence, const Lineage& lineage);
 
 // What one survey says of whose its processes are; made once for all of them. The evidence and the lineage
@@ -33,8 +33,8 @@ class Ownership {
     // Why `process` is nobody's any more, in words ("orphaned: its parent is init, session 3 is closed");
     // absent: it is not orphaned, or that was not proven. docs/killing.md has the rule:
     // - its parents, as far as they are of the same user, lead to init or to a subreaper of that user
-    // (systemd
-    //   --user), and none of them is a way in, a supervisor, or protected;
+    //   (systemd --user), and none of them is a way in, a supervisor, protected, or a container's main
+    //   program;
     // - neither it nor any of them belongs to a unit (the system's or a user's), container, pod, Slurm job or
     //   a login session that is alive, and so does the leader of its session, where that one lives;
     // - where one of them is a terminal multiplexer, has a terminal, or ignores SIGHUP (nohup), its owner is
@@ -52,6 +52,7 @@ class Ownership {
     void see_logins();
     void see_managers();
     void see_scopes();
+    void see_main_program();
     std::optional<Chain> chain_above(const Process& process) const;
     bool stands_alone(const Process& process) const;
     Place place_of(const Process& process, std::string& words) const;
@@ -64,6 +65,7 @@ class Ownership {
     std::set<std::uint32_t> logged_in_;
     std::set<std::uint32_t> managers_;     // users whose own systemd runs
     std::set<std::string> living_scopes_;  // of login sessions, by path: the way in still lives there
+    std::uint64_t main_start_ = 0;         // of the main program of a container: no child of pid 1 is older
     bool anybody_may_be_in_ = false;       // a session whose user could not be read
     bool any_manager_may_live_ = false;    // a systemd whose user could not be read
     mutable std::unordered_map<const Process*, bool> alone_;  // stands_alone(), once for each

@@ -19,6 +19,9 @@ const std::vector<std::string_view> inits = {"systemd",     "init",      "tini*"
                                              "podman-init", "dumb-init", "catatonit", "runit*",
                                              "s6-svscan",   "openrc*",   "busybox"};
 
+const std::vector<std::string_view> container_inits = {"tini*", "docker-init", "podman-init", "dumb-init",
+                                                       "catatonit"};
+
 const std::vector<std::string_view> supervisors = {
     // init, in a container too, and supervisors of services
     "systemd", "init", "tini*", "docker-init", "podman-init", "dumb-init", "catatonit", "runit*", "runsv*",
@@ -44,6 +47,11 @@ bool runs_script(const Process& process, const std::vector<std::string_view>& sc
 bool names_a_supervising_script(const Process& process) {
     return process.comm == "supervisord" || process.comm == "salt-minion" ||
            runs_script(process, supervising_scripts);
+}
+
+bool calls_itself(const std::vector<std::string_view>& names, const Process& process) {
+    if (fits_any(names, name_of(process)) || fits_any(names, process.comm)) return true;
+    return process.argv && !process.argv->empty() && fits_any(names, base_name(process.argv->front()));
 }
 
 bool file_told(const Process& process) { return process.exe && process.exe_owner; }
@@ -84,10 +92,8 @@ bool supervises(const Process& process) {
     return (process.uid == 0U || !process.uid) && names_a_supervising_script(process);
 }
 
-bool is_init(const Process& process) {
-    const auto named = [](std::string_view name) { return fits_any(inits, name); };
-    if (named(name_of(process)) || named(process.comm)) return true;
-    return process.argv && !process.argv->empty() && named(base_name(process.argv->front()));
-}
+bool is_init(const Process& process) { return calls_itself(inits, process); }
+
+bool is_container_init(const Process& process) { return calls_itself(container_inits, process); }
 
 }  // namespace cleanslate::agentless

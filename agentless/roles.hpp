@@ -29,4 +29,8 @@ bool supervises(const Process& process);
 // over. A container's main program may be anything, and is none.
 bool is_init(const Process& process);
 
+// One that was made for containers: tini, dumb-init and the like. It starts one program, the container's main
+// one, and ends with it.
+bool is_container_init(const Process& process);
+
 }  // namespace cleanslate::agentless

@@ -5,7 +5,7 @@
 
 # Everything else in one awk: it joins processes with their files and escapes each value.
 join() {
-  awk -v all="$all_processes" -v shell="$$" -v mig="$mig" -v shm="$shm_names" "$lookups$leftovers"'
+  awk -v all="$all_processes" -v shell="$$" -v mig="$mig" -v shm="$shm_names" "$reading$lookups$leftovers"'
   function esc(s,   out) {
     if (s == "") return "-"
     if (s == "-") return "%2d"
@@ -18,19 +18,17 @@ join() {
     return out s
   }
   function flush() { fflush() }
-  function done(stage) { print "done " stage; flush() }
-
-  function stat_of(p,   file, line, text) {
-    file = "/proc/" p "/stat"
-    text = ""
-    while ((getline line < file) > 0) text = text (text == "" ? "" : "\n") line
-    close(file)
-    return text
+  function done(stage) {
+    if (!broken) print "done " stage
+    flush()
   }
+
   # /proc/PID/stat up to its field 22, the start time, into stat[]; false where there is no such process.
   function load(p,   text, f, i, n) {
     if (p in stat) return stat[p] != ""
-    text = stat_of(p)
+    if (!(p in stat_text)) stat_of(p)
+    text = stat_text[p]
+    delete stat_text[p]
     stat[p] = ""
     if (!match(text, /\)[^)]*$/)) return 0
     n = split(substr(text, RSTART + 2), f, " ")
@@ -49,49 +47,22 @@ join() {
     if (f[1] == "D" && !kernel[p]) asleep[p] = 1
     return 1
   }
-  # And whether it ignores SIGHUP, into nohup[]: bit 0 of SigIgn, which comes further down.
-  function uid_of(p,   file, line, f, uid) {
-    file = "/proc/" p "/status"
-    uid = "-"
-    while ((getline line < file) > 0) {
-      if (uid == "-" && line ~ /^Uid:/) { split(line, f, /[ \t]+/); uid = f[2]; if (kernel[p]) break }
-      if (index(line, "SigIgn:") == 1) { if (line ~ /[13579bdf]$/) nohup[p] = 1; break }
-    }
-    close(file)
-    if (uid ~ /^[0-9]+$/) uids[uid] = 1
-    return uid
-  }
-  # The lines of v2 and of systemd, and the longest of the others. The kernel lets no newline into a path.
-  function cgroup_of(p,   file, line, named, longest) {
-    file = "/proc/" p "/cgroup"
-    named = longest = ""
-    while ((getline line < file) > 0) {
-      if (line ~ /^0::/ || line ~ /^[0-9]+:name=systemd:/) named = named line "\n"
-      else if (length(line) > length(longest)) longest = line
-    }
-    close(file)
-    return substr(named longest, 1, 8192)
-  }
   # A child of this survey, also one that has lost its parent: begun after it in the same session.
   function own(p) {
     return p != shell && load(shell) && session[p] == session[shell] && start[p] + 0 >= start[shell] + 0
   }
-  # It ended while it was read: then what is missing of it is nothing that somebody keeps from us. Some awks end where
-  # a read fails, so this asks without one.
-  function ended(p) {
-    return system("[ -e /proc/" p "/stat ]") != 0
-  }
-  function pick(p,   uid, cgroup) {  # p and everything above it
+  function pick(p,   cgroup) {  # p and everything above it
+    want(p)
+    read_wanted()
     while (p > 0 && !(p in picked) && load(p)) {
-      uid = uid_of(p)
       cgroup = kernel[p] ? "-" : cgroup_of(p)
-      if ((uid == "-" || cgroup == "") && ended(p)) {
+      if (p in gone) {
         stat[p] = ""
         break
       }
       picked[p] = 1
       order[++count] = p
-      print "proc " p " " uid " " esc(stat[p])
+      print "proc " p " " uid[p] " " esc(stat[p])
       if (!kernel[p]) print "cgroup " p " " esc(cgroup)
       if (p in nohup) print "nohup " p
       if (p in exe) print "exe " p " " esc(exe[p])
@@ -133,10 +104,18 @@ join() {
   }
   # Whose pid is whose, before anything is read by pid: where one is given away meanwhile, what is seen of its next
   # owner counts for the one that is gone, whom no signal reaches any more.
-  function look_who(   cmd, line) {
+  function look_who(   cmd, line, i, n) {
     cmd = "for p in /proc/[0-9]*; do echo \"${p#/proc/}\"; done"
-    while ((cmd | getline line) > 0) load(line)
+    while ((cmd | getline line) > 0) { queue("stat", line); n++ }
     close(cmd)
+    read_queue("stat")
+    for (i = 1; i <= n; i++) load(whose["stat", i])
+  }
+  # Those that have begun since.
+  function look_who_else(   i) {
+    for (i = 1; i <= listed; i++) if (!(list[i] in stat)) queue("stat", list[i])
+    read_queue("stat")
+    for (i = 1; i <= listed; i++) load(list[i])
   }
   # All links of all processes, 2000 processes a find. The targets are hostile text: records end in NUL, tr swaps that
   # with newline, so a target cannot make a line. Behind a chroot a device file has another path: there it must be a
@@ -197,34 +176,41 @@ join() {
   }
   # The kernel writes a newline in a path as \012: one line is one mapping. Reading may hang: what was known before is
   # out by then.
-  function look_maps(   i, p, file, line, got, blind, f) {
+  function look_maps(   i, p, blind) {
     for (i = 1; i <= listed; i++) {
       p = list[i]
-      file = "/proc/" p thread[p] "/maps"
-      got = -1
-      while (!(p in wedged) && (got = (getline line < file)) > 0) {
-        if (index(line, "/dev/nvidia") && line ~ /^[^ ]+ [^ ]+ [^ ]+ [^ ]+ [0-9]+ +\/dev\/nvidia/)
-          mapped[p] = add(mapped[p], substr(line, index(line, "/dev/nvidia")))
-        if (shm_files && split(line, f, " ") > 4 && ((f[4] " " f[5]) in shm_map)) shm_user(shm_map[f[4] " " f[5]], p)
-      }
-      close(file)
-      if (p in using) pick(p)
-      if (p in mapped) { pick(p); print "mapped " p " " mapped[p] }
-      if (p in headless && thread[p] == "") unlisted[p] = 1
-      if ((got < 0 || p in unlisted) && load(p) && !kernel[p] && lives(p)) {
-        blind++
-        if (!(p in wedged) || (p in unlisted)) unread[p] = 1
-      }
+      if (p in wedged) maps_end(p, "!")
+      else queue("maps", p, thread[p] "/maps")
     }
-    for (i = 1; i <= count; i++) if (order[i] in unread) print "unreadable " order[i]
+    read_queue("maps")
+    for (i = 1; i <= listed; i++) {
+      p = list[i]
+      if ((p in unread || p in unlisted) && load(p) && !kernel[p]) queue("stat", p)
+    }
+    read_queue("stat")
+    for (p in stat_text) {
+      if (stat_text[p] == "") continue
+      blind++
+      if (!(p in wedged) || (p in unlisted)) hidden[p] = 1
+    }
+    for (i = 1; i <= count; i++) if (order[i] in hidden) print "unreadable " order[i]
     print "blind " (blind + 0)
     print_shm()
   }
-  function lives(p,   file, line, got) {
-    file = "/proc/" p "/stat"
-    got = (getline line < file)
-    close(file)
-    return got > 0
+  function maps_line(p, line,   f) {
+    if (index(line, "/dev/nvidia") && line ~ /^[^ ]+ [^ ]+ [^ ]+ [^ ]+ [0-9]+ +\/dev\/nvidia/)
+      mapped[p] = add(mapped[p], substr(line, index(line, "/dev/nvidia")))
+    if (shm_files && split(line, f, " ") > 4 && ((f[4] " " f[5]) in shm_map)) shm_user(shm_map[f[4] " " f[5]], p)
+  }
+  function maps_end(p, how) {
+    if (p in using) pick(p)
+    if (p in mapped) {
+      pick(p)
+      if (p in picked) print "mapped " p " " mapped[p]
+      flush()
+    }
+    if (p in headless && thread[p] == "") unlisted[p] = 1
+    if (how != ".") unread[p] = 1
   }
   # Command lines of picked processes from..to, by one cat. They are hostile text of any bytes, so between each two
   # stands the environment of that cat itself, which holds the nonce and which no other user can read. Two of these
@@ -299,7 +285,12 @@ join() {
     if (!look_find()) { shm_printable_only(); look_ls() }
     look_shm_open()
     look_wedged()
+    look_who_else()
     wanted[1] = wanted[shell] = 1
+    for (p in wanted) want(p + 0)
+    for (p in open) want(p)
+    if (all) for (i = 1; i <= listed; i++) if (load(list[i]) && !kernel[list[i]] && !own(list[i])) want(list[i])
+    read_wanted()
     for (p in wanted) pick(p + 0)
     for (p in open) pick(p)
     for (p in using) pick(p)

@@ -79,6 +79,19 @@ class Selectors : public OnAFleet<Selectors> {
             worker("orphan", "bob", "0=2000", "    cgroup /user.slice/user-1002.slice/session-9.scope\n");
         hosts.add("unknown-use", "gpus 1\n" + left);
         hosts.add("unscheduled", "gpus 1\ninventory unscheduled true\n" + left);
+        // Whoever has reached the host by mosh has no sshd any more.
+        hosts.add(
+            "roamed",
+            "gpus 1\nlogin-session 3 alice closing\ninventory unscheduled true\n"
+            "process mosh\n    exe /usr/local/bin/mosh-server\n    user alice\n"
+            "    cgroup /user.slice/user-1001.slice/session-3.scope\n" +
+                worker("typed", "alice", "0=600", "    parent mosh\n    tty yes\n") +
+                worker("orphan", "bob", "0=600", "    cgroup /user.slice/user-1002.slice/session-9.scope\n"));
+        hosts.add("adopted", "gpus 1\ninventory unscheduled true\n" +
+                                 worker("adopted", "bob", "0=600",
+                                        "    cgroup /user.slice/user-1002.slice/session-9.scope\n") +
+                                 worker("orphan", "bob", "0=600",
+                                        "    cgroup /user.slice/user-1002.slice/session-9.scope\n"));
         hosts.add("three", "gpus 1\n" + worker("a", "alice", "0=600") + worker("b", "alice", "0=600") +
                                worker("c", "alice", "0=600"));
         hosts.add("one", "gpus 1\n" + worker("a", "alice", "0=600"));
@@ -144,6 +157,29 @@ TEST_F(Selectors, ASweepTakesOnlyWhatIsNobodysAnyMore) {
     EXPECT_EQ(report.verdict("unscheduled"), "clean") << report.host("unscheduled").dump(1);
     EXPECT_TRUE(report.has_finding("unknown-use", "no-scheduler")) << report.host("unknown-use").dump(1);
     EXPECT_EQ(report.host("unknown-use")["actions"], json::array());
+}
+
+TEST_F(Selectors, ASweepLeavesWhoCameByMosh) {
+    const auto before = fleet_->processes();
+    const auto report = clear("roamed", "sweep", {"--set", "older_than=1s", "--yes"});
+    expect_ended("roamed", before, {"orphan"});
+    EXPECT_EQ(report.verdict("roamed"), "dirty");
+}
+
+// A login that pam_slurm_adopt gave to a job: by cgroup v1 it is the job's, by systemd's line the login's.
+TEST_F(Selectors, AJobIsSeenOnWhicheverCgroupLineItStands) {
+    const auto before = fleet_->processes();
+    const auto moved = on("adopted",
+                          "d=/sys/fs/cgroup/freezer/slurm/uid_1002/job_77/step_extern; mkdir -p $d && "
+                          "pidof adopted >$d/cgroup.procs && grep -c job_77 /proc/$(pidof adopted)/cgroup");
+    if (!moved.starts_with("1")) GTEST_SKIP() << "needs the v1 freezer: " << moved;
+    const auto swept = clear("adopted", "sweep", {"--set", "older_than=1s", "--yes"});
+    expect_ended("adopted", before, {"orphan"});
+    EXPECT_EQ(swept.verdict("adopted"), "dirty");
+    const auto cleared = clear("adopted", "clear");
+    expect_ended("adopted", before, {"orphan"});
+    EXPECT_EQ(cleared.host("adopted")["spared"][0]["code"], "scheduled-job")
+        << cleared.host("adopted").dump(1);
 }
 
 TEST_F(Selectors, MoreTargetsThanAllowedAndNobodyIsSignalled) {

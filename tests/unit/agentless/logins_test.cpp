@@ -49,5 +49,22 @@ TEST(Logins, AShellOnATerminalThatNoMultiplexerKeeps) {
     EXPECT_FALSE(logged_in(scene, 1000));
 }
 
+TEST(Logins, WhoCameByMoshIsInWithoutAnySshd) {
+    Scene scene(1);
+    scene.process(811, 1, "mosh-server").process(812, 811, "bash");
+    auto& server = scene.get(811);
+    server.exe = "/usr/bin/mosh-server";
+    server.exe_owner = 0;
+    server.exe_writable_by_others = false;
+    server.host_mount_ns = true;
+    EXPECT_TRUE(logged_in(scene, 1000));
+    EXPECT_FALSE(logged_in(scene, 1001));
+    scene.state(811, 'Z');
+    EXPECT_FALSE(logged_in(scene, 1000));
+    scene.state(811, 'S');
+    server.exe_owner = 1000;
+    EXPECT_FALSE(logged_in(scene, 1000)) << "her own program of that name";
+}
+
 }  // namespace
 }  // namespace cleanslate::agentless

@@ -244,5 +244,26 @@ TEST_F(Orphan, SshdsOwnUnitIsAliveWhileItsOwnerIsLoggedIn) {
     EXPECT_FALSE(is_orphan());
 }
 
+// An init made for containers has started the oldest of its children itself, and lives for that one.
+TEST_F(Orphan, TheMainProgramOfAContainerIsNobodysLeftover) {
+    scene_.process(900, 1, "jupyter").process(901, 900, "python3").process(902, 1, "python3");
+    for (const Pid pid : {812, 900, 901, 902}) scene_.in_cgroup(pid, "/");
+    const std::uint64_t start = get(1).key.start;
+    get(900).key.start = start + 1;
+    for (const Pid pid : {901, 902, 812}) get(pid).key.start = start + 1000;
+    for (auto& process : scene_.evidence().processes)
+        if (process.key.pid != 1 && process.key.start < start + 1) process.key.start = start + 500;
+    for (const auto* init :
+         {"/usr/bin/tini", "/sbin/docker-init", "/usr/bin/dumb-init", "/usr/bin/catatonit"}) {
+        get(1).exe = init;
+        EXPECT_FALSE(is_orphan(900)) << init;
+        EXPECT_FALSE(is_orphan(901)) << init;
+        EXPECT_TRUE(is_orphan(902)) << init;
+        EXPECT_TRUE(is_orphan(812)) << init;
+    }
+    get(1).exe = "/usr/lib/systemd/systemd";
+    EXPECT_TRUE(is_orphan(900)) << "systemd starts nothing outside of units";
+}
+
 }  // namespace
 }  // namespace cleanslate::agentless

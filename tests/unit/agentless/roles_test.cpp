@@ -54,6 +54,9 @@ TEST(Roles, MultiplexersAndInitsAreKnownByWhatTheyCallThemselvesToo) {
     EXPECT_TRUE(is_init(run("/usr/lib/systemd/systemd", 0, 0)));
     EXPECT_TRUE(is_init(run("/usr/bin/tini-static", 0, 0)));
     EXPECT_FALSE(is_init(run("/usr/bin/python3.11", 0, 0)));
+    EXPECT_TRUE(is_container_init(run("/usr/bin/tini-static", 0, 0)));
+    EXPECT_TRUE(is_container_init(run("/sbin/docker-init", 0, 0)));
+    EXPECT_FALSE(is_container_init(run("/usr/lib/systemd/systemd", 0, 0)));
 }
 
 }  // namespace
