@@ -1,6 +1,6 @@
-# One look at a host. Goes to the standard input of `/bin/sh -s` behind process.sh, queries.sh, learn.sh, lookups.sh,
-# leftovers.sh and join.sh; POSIX sh, writes nothing to disk. docs/remote-protocol.md has the grammar of what it prints
-# and the reasons for its shape.
+# One look at a host. Goes to the standard input of `/bin/sh -s` behind process.sh, queries.sh, learn.sh, reading.sh,
+# lookups.sh, leftovers.sh and join.sh; POSIX sh, writes nothing to disk. docs/remote-protocol.md has the grammar of
+# what it prints and the reasons for its shape.
 # shellcheck shell=sh
 #
 # In front stand: nonce (hex), budget (s, of nvidia-smi), slack (s, of all else), all_processes (0 or 1), gpu_columns,

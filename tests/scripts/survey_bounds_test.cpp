@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -15,6 +16,7 @@ namespace cleanslate::agentless::survey_tests {
 namespace {
 
 using cleanslate::testing::all_shells;
+using cleanslate::testing::all_tools;
 using cleanslate::testing::inside;
 using cleanslate::testing::Runner;
 using cleanslate::testing::Sandbox;
@@ -25,6 +27,62 @@ using ::testing::IsEmpty;
 // What hangs on the shell alone.
 class SurveyInShell : public SurveyScript {};
 INSTANTIATE_TEST_SUITE_P(Shells, SurveyInShell, ::testing::ValuesIn(all_shells()), name_of);
+
+// What hangs on awk: some end where a read fails, as of a process that ends between open and read.
+class SurveyWithTools : public SurveyScript {};
+INSTANTIATE_TEST_SUITE_P(Tools, SurveyWithTools, ::testing::ValuesIn(all_tools()), name_of);
+
+TEST_P(SurveyWithTools, GoesOnBehindAFileWhoseReadFails) {
+    for (const char* file : {"stat", "status", "cgroup", "maps"}) {
+        const auto seen = inside([&](Sandbox& host, Seen& out) {
+            host.nvidia_smi();
+            host.device("nvidia0");
+            out.ids["first"] = host.process([] { open_file("/dev/nvidia0"); });
+            const int failing = host.process([] {});
+            out.ids["mapper"] = host.process([] { open_file("/dev/nvidia0", true); });
+            const auto path = "/proc/" + std::to_string(failing) + "/" + file;
+            // It can be opened, and reading its beginning is an error.
+            if (::mount("/proc/1/mem", path.c_str(), nullptr, MS_BIND, nullptr) != 0)
+                throw std::runtime_error("mount");
+            host.run(GetParam(), survey_script(everything(), nonce), out);
+        });
+        EXPECT_EQ(seen.failure, "");
+        const auto evidence = read_survey(seen.out, nonce);
+        ASSERT_TRUE(evidence.has_value()) << seen.out;
+        EXPECT_TRUE(evidence->complete);
+        EXPECT_THAT(process(*evidence, seen.ids.at("first")).open_minors, ElementsAre(0)) << file;
+        EXPECT_THAT(process(*evidence, seen.ids.at("mapper")).mapped_minors, ElementsAre(0)) << file;
+    }
+}
+
+TEST_P(SurveyWithTools, SeesAllWhoLiveOnWhileOthersComeAndGo) {
+    const auto seen = inside([&](Sandbox& host, Seen& out) {
+        host.nvidia_smi();
+        host.device("nvidia0");
+        out.ids["worker"] = host.process([] { open_file("/dev/nvidia0", true); });
+        host.process([] {
+            for (int i = 0; i < 100; ++i)
+                if (::fork() == 0)
+                    for (;;) {
+                        const auto child = ::fork();
+                        if (child == 0) {
+                            ::usleep(5'000);
+                            ::_exit(0);
+                        }
+                        ::waitpid(child, nullptr, 0);
+                    }
+        });
+        for (int i = 0; i < 5; ++i) {
+            Seen one;
+            host.run(GetParam(), survey_script(everything(), nonce), one);
+            const auto evidence = read_survey(one.out, nonce);
+            const auto* worker = evidence ? evidence->find(out.ids["worker"]) : nullptr;
+            if (evidence && evidence->incomplete_reason.empty() && worker != nullptr) ++out.ids["whole"];
+        }
+    });
+    EXPECT_EQ(seen.failure, "");
+    EXPECT_EQ(seen.ids.at("whole"), 5);
+}
 
 TEST_P(SurveyInShell, EndsInTimeWhenNvidiaSmiDoesNot) {
     for (const bool with_timeout : {true, false}) {
