@@ -48,14 +48,19 @@ reading='
       "while ((got = (getline line < file)) > 0) " keep "print \" \" line; " \
       "close(file); if (got < 0) print \"!\"; else print \".\"; fflush() } }"
   }
-  # The kernel lets no newline into the path of a control group: the lines of v2 and of systemd, and the longest of the
-  # others. Of status, whether it ignores SIGHUP is bit 0 of SigIgn.
-  function take_line(kind, p, line,   f) {
+  # The kernel lets no newline into the path of a control group: the lines of v2 and of systemd, and of the others one
+  # for each path. Of status, whether it ignores SIGHUP is bit 0 of SigIgn.
+  function take_line(kind, p, line,   f, group) {
     if (kind == "maps") maps_line(p, line)
     else if (kind == "stat") stat_text[p] = stat_text[p] (stat_text[p] == "" ? "" : "\n") line
     else if (kind == "cgroup") {
+      group = line
+      sub(/^[0-9]+:[^:]*:/, "", group)
       if (line ~ /^0::/ || line ~ /^[0-9]+:name=systemd:/) named[p] = named[p] line "\n"
-      else if (length(line) > length(longest[p])) longest[p] = line
+      else if (!((p, group) in grouped) && length(others[p]) < 8192) {
+        grouped[p, group] = 1
+        others[p] = others[p] line "\n"
+      }
     }
     else if (index(line, "SigIgn:") == 1) {
       if (!kernel[p] && line ~ /[13579bdf]$/) nohup[p] = 1
@@ -80,7 +85,7 @@ reading='
     return uid[p]
   }
   function cgroup_of(p) {
-    return substr(named[p] longest[p], 1, 8192)
+    return substr(named[p] others[p], 1, 8192)
   }
   # Whose status and control groups are to be read: p and everything above it.
   function want(p) {
