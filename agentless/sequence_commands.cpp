@@ -74,11 +74,10 @@ void Sequence::locked(const LockReport& report) {
     finished_ = true;
 }
 
-// What stands before the first act: the lock, then the playbook's `before` commands. Absent: go on.
+// What stands before the first act, that of a clean_shm step on a clean host too: the lock, then the
+// playbook's `before` commands. Absent: go on.
 std::optional<Move> Sequence::before_acting() {
     if (!lock_settled_) return take_lock();
-    // A clean host has nothing that they could veto but its clean_shm steps.
-    if (outcome_.last->clean()) return std::nullopt;
     while (before_step_ < steps_.size()) {
         const auto index = before_step_++;
         if (const auto* step = command_of(steps_[index], When::before))

@@ -18,11 +18,16 @@ std::string withheld_note(std::string_view what, std::string_view why) {
     return fmt::format("withheld: {}: {}", printable(what), printable(why));
 }
 
-// Clean hosts get these steps too.
+// A clean host gets these steps too, and its `before` commands where one of them acts.
 bool is_for_clean_hosts(const playbooks::Step& step) {
     const auto* run = std::get_if<playbooks::RunStep>(&step.action);
     return (run != nullptr && run->when == When::after) ||
            std::holds_alternative<playbooks::CleanShmStep>(step.action);
+}
+
+bool is_before(const playbooks::Step& step) {
+    const auto* run = std::get_if<playbooks::RunStep>(&step.action);
+    return run != nullptr && run->when == When::before;
 }
 
 // What a yes to a stop agrees to: the chosen processes, and who starts them again.
@@ -38,14 +43,15 @@ Choice choice_of(const StopTarget& stop) {
 Move Sequence::plan() {
     const bool clean = outcome_.last->clean();
     const auto& steps = job_.playbook->steps;
-    const auto acts = [&](const playbooks::Step& step) { return has_something_to_do(step); };
-    const bool any = !clean && std::ranges::any_of(steps, acts);
+    const auto is_reached = [&](const playbooks::Step& step) { return !clean || is_for_clean_hosts(step); };
+    const bool any = std::ranges::any_of(
+        steps, [&](const playbooks::Step& step) { return is_reached(step) && has_something_to_do(step); });
     for (step_ = 0; step_ < steps.size(); ++step_) {
         PlannedStep planned;
         planned.step = static_cast<int>(step_) + 1;
         planned.name = steps[step_].name;
         const auto first = outcome_.commands.size();
-        if (clean && !is_for_clean_hosts(steps[step_]))
+        if (!is_reached(steps[step_]) && !(any && is_before(steps[step_])))
             planned.notes.emplace_back("not reached: the host is clean");
         else
             plan_step(steps[step_], planned, any);

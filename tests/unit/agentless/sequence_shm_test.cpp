@@ -107,5 +107,55 @@ TEST_F(Leftovers, FoldManyThatAreKeptForOneReason) {
     EXPECT_TRUE(has_finding("shm-kept", "/dev/shm/nccl-c and 2 more kept"));
 }
 
+constexpr const char* clean_shm_when_drained =
+    "steps:\n"
+    "  - run: check drained\n"
+    "    when: before\n"
+    "  - signal: TERM\n"
+    "    match: {holding: gpu}\n"
+    "  - clean_shm: {names: ['nccl-*'], older_than: 1h}\n";
+
+TEST_F(Leftovers, OfACleanHostStayWhereABeforeCommandVetoesIt) {
+    job_.allow_shm = true;
+    use(clean_shm_when_drained);
+    expect_survey(with_files(Scene(8), {"nccl-a"}));
+    expect_command("check drained", CommandAction::Kind::before, 1);
+    expect_survey(with_files(Scene(8), {"nccl-a"}));
+    expect_survey(with_files(Scene(8), {"nccl-a"}), 2060ms);
+    expect_finish(Verdict::clean);
+    EXPECT_TRUE(has_finding("vetoed", "check drained"));
+    EXPECT_EQ(outcome_.commands.size(), 1u);
+}
+
+TEST_F(Leftovers, OfACleanHostGoAfterItsBeforeCommand) {
+    job_.allow_shm = true;
+    use(clean_shm_when_drained);
+    expect_survey(with_files(Scene(8), {"nccl-a"}));
+    expect_command("check drained", CommandAction::Kind::before);
+    expect_survey(with_files(Scene(8), {"nccl-a"}));
+    expect_removal(ShmReport::Result::removed);
+    expect_survey(with_files(Scene(8), {}));
+    expect_survey(with_files(Scene(8), {}), 2060ms);
+    expect_finish(Verdict::clean);
+}
+
+TEST_F(Leftovers, OfACleanHostArePlannedWithTheBeforeCommand) {
+    job_.allow_shm = job_.dry_run = true;
+    use(clean_shm_when_drained);
+    expect_survey(with_files(Scene(8), {"nccl-a"}));
+    expect_finish(Verdict::clean);
+    EXPECT_EQ(outcome_.plan_steps.at(0).commands.size(), 1u);
+    EXPECT_EQ(outcome_.plan_steps.at(1).notes.size(), 1u);
+    EXPECT_EQ(outcome_.plan_steps.at(2).commands.size(), 1u);
+}
+
+TEST_F(Leftovers, NoBeforeCommandRunsWhereThereAreNone) {
+    job_.allow_shm = true;
+    use(clean_shm_when_drained);
+    expect_survey(with_files(Scene(8), {}));
+    expect_finish(Verdict::clean);
+    EXPECT_TRUE(outcome_.commands.empty());
+}
+
 }  // namespace
 }  // namespace cleanslate::agentless
