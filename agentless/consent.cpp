@@ -18,8 +18,10 @@ Consent consent_for(const Choice& choice, const Evidence& evidence) {
     consent.boot_id = evidence.boot_id;
     for (const auto& target : choice.targets) {
         consent.listed.insert(target.key);
-        if (target.supervisor && target.supervisor->respawns() && !target.supervisor->path.empty())
-            consent.units.insert(target.supervisor->path);
+        if (!target.supervisor || !target.supervisor->respawns() || target.supervisor->path.empty()) continue;
+        auto& uids = consent.units[target.supervisor->path];
+        if (const Process* process = evidence.find(target.key.pid); process != nullptr && process->uid)
+            uids.insert(*process->uid);
     }
     return consent;
 }
@@ -31,7 +33,7 @@ void extend_consent(std::optional<Consent>& plan, const Choice& choice, const Ev
         return;
     }
     plan->listed.merge(more.listed);
-    plan->units.merge(more.units);
+    for (auto& [unit, uids] : more.units) plan->units[unit].merge(uids);
 }
 
 bool covers(const Consent& consent, const Process& process, const Evidence& evidence,
@@ -39,9 +41,9 @@ bool covers(const Consent& consent, const Process& process, const Evidence& evid
     // Pids and start times mean the same processes only as long as the host has not booted.
     if (consent.boot_id.empty() || consent.boot_id != evidence.boot_id) return false;
     if (consent.listed.contains(process.key)) return true;
-    if (process.cgroup)
-        for (const auto& unit : consent.units)
-            if (runs_in(*process.cgroup, unit)) return true;
+    if (process.cgroup && process.uid)
+        for (const auto& [unit, uids] : consent.units)
+            if (uids.contains(*process.uid) && runs_in(*process.cgroup, unit)) return true;
     return std::ranges::any_of(lineage.ancestors(process),
                                [&](const Process* above) { return consent.listed.contains(above->key); });
 }

@@ -2,6 +2,7 @@
 // Which processes a signal step means, and which of those it may not have. Pure, and the same for --dry-run
 // and for real.
 
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -36,12 +37,14 @@ struct Choice {
     std::vector<Spared> spared;
 };
 
-// What a person agreed to: these processes, their later children, and respawns in the same unit (cgroup).
-// Absent consent (--yes) covers whatever is found.
+// What a person agreed to: these processes, their later children, and respawns in the same unit (cgroup) as
+// the same user. Absent consent (--yes) covers whatever is found.
 struct Consent {
     std::set<ProcessKey> listed;
-    std::set<std::string> units;  // cgroup paths of the listed ones' units that a supervisor respawns in
-    std::string boot_id;          // a host that has booted since: nothing is consented to
+    // Cgroup paths of the listed ones' units that a supervisor respawns in, and whose processes these were:
+    // others' work in the same unit, as in jupyterhub.service, is no respawn.
+    std::map<std::string, std::set<std::uint32_t>> units;
+    std::string boot_id;  // a host that has booted since: nothing is consented to
     // Files of /dev/shm that were listed, by device and inode.
     std::set<std::pair<std::uint64_t, std::uint64_t>> files = {};
 };

@@ -60,6 +60,16 @@ TEST(Consent, CoversRespawnsInTheSameUnit) {
     EXPECT_FALSE(covered(consent, later, 902));
 }
 
+TEST(Consent, DoesNotCoverSomebodyElsesWorkInTheSameUnit) {
+    const auto consent = yes_to(Scene(8).holder(812, 2, 500).in_cgroup(812, unit));
+    Scene later(8);
+    later.holder(900, 2, 500).in_cgroup(900, unit);
+    later.get(900).uid = *later.get(900).uid + 1;
+    EXPECT_FALSE(covered(consent, later, 900));
+    later.get(900).uid.reset();
+    EXPECT_FALSE(covered(consent, later, 900));
+}
+
 TEST(Consent, DoesNotCoverWhatElseALoginOrCronStarts) {
     for (const auto* shared : {"/user.slice/user-1000.slice/session-3.scope", "/system.slice/ssh.service",
                                "/system.slice/cron.service", "/"}) {

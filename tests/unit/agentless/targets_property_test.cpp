@@ -61,11 +61,12 @@ bool has_scheduler(const Evidence& e) {
     });
 }
 
-// Listed, a child of one that was, or in a listed one's unit or container, where others of it are started.
+// Listed, a child of one that was, or of the same user in a listed one's unit or container, where it is
+// started again.
 bool agreed(const Consent& consent, const Evidence& e, const Process& p) {
     if (consent.listed.contains(p.key)) return true;
-    for (const auto& unit : consent.units)
-        if (p.cgroup && p.cgroup->starts_with(unit)) return true;
+    for (const auto& [unit, uids] : consent.units)
+        if (p.cgroup && p.uid && uids.contains(*p.uid) && p.cgroup->starts_with(unit)) return true;
     return std::ranges::any_of(ancestors(e, p),
                                [&](Pid pid) { return consent.listed.contains(by_pid(e, pid)->key); });
 }
