@@ -55,8 +55,8 @@ void add_killing_options(CLI::App& app, Options& options) {
                  "$SLURM_JOB_ID's own)");
     add_duration(
         app, "--settle", options.settle,
-        "Clean needs a second clean survey so long after the last signal (default 2s; 12s where a target ran "
-        "in a unit, container or pod)");
+        "Clean needs a second clean survey so long after the last signal (default 2s; 12s after a stop "
+        "or a reboot, and where a unit, container, pod or launcher may start a target again)");
     app.option_defaults()->group("Options");
 }
 
