@@ -21,5 +21,5 @@ LC_ALL=C awk '
     { in_reason = 0 }
     END {
         if (count == 0) print "no test was skipped"
-        else printf "%d test%s skipped:\n%s", count, count == 1 ? " was" : "s were", lines
+        else printf "%d test%s skipped:\n%s", count, (count == 1 ? " was" : "s were"), lines
     }' "$1"
