@@ -146,8 +146,11 @@ class BecomingConnection final : public Connection {
             if (secret_ != nullptr) error.message = secret_->hide_in(std::move(error.message));
             co_return std::unexpected(turn->has_passed() ? error : explain_cut(std::move(error), *turn));
         }
-        if (!output->gate_passed)
+        if (!output->gate_passed) {
+            // What it accepted before it refuses now: not a second time what was refused.
+            if (turn->was_given()) accepted_ = false;
             co_return std::unexpected(explain_become(*output, *turn, secret_.get(), barred));
+        }
         accepted_ = accepted_ || turn->was_given();
         drop_own_line(*output);
         if (secret_ != nullptr) hide_in(*output);

@@ -155,6 +155,19 @@ class Becoming : public ::testing::Test {
             if (!results[name].back()) break;
         }
     }
+    // Three runs; from the second on the host wants another password.
+    Awaitable<void> visit_while_it_changes(std::string name) {
+        Endpoint endpoint;
+        endpoint.name = name;
+        endpoint.become = true;
+        auto connection = co_await transport->open(endpoint, Clock::now() + 60s);
+        for (int i = 0; i < 3; ++i) {
+            const Script script{"/bin/sh -s", "exit 0\n", {}};
+            auto ran = co_await (*connection)->run(script, Limits{Clock::now() + time});
+            results[name].push_back(std::move(ran));
+            sudos[name].right = "another one";
+        }
+    }
     void visit_all(int runs = 1) {
         for (const auto& [name, host] : *fleet)
             boost::asio::co_spawn(io, visit(name, runs), [](std::exception_ptr thrown) {
@@ -189,6 +202,21 @@ TEST_F(Becoming, ARightPasswordRunsEverywhereAndEveryTime) {
         }
         EXPECT_EQ(sudos[name].asked, 3);
     }
+}
+
+TEST_F(Becoming, AHostThatRefusesWhatItHasAcceptedIsNotGivenItASecondTime) {
+    host("gpu01", password);
+    start();
+    boost::asio::co_spawn(io, visit_while_it_changes("gpu01"), [](std::exception_ptr thrown) {
+        if (thrown) std::rethrow_exception(thrown);
+    });
+    io.run();
+    EXPECT_EQ(wrong(), 1) << "as where the lock is given back behind a script that was refused";
+    const auto& ran = results["gpu01"];
+    EXPECT_TRUE(ran.at(0));
+    EXPECT_FALSE(ran.at(1));
+    ASSERT_FALSE(ran.at(2));
+    EXPECT_THAT(ran.at(2).error().message, HasSubstr("refused on gpu01"));
 }
 
 TEST_F(Becoming, AWrongPasswordIsTriedOnOneOf64Hosts) {
