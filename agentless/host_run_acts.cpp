@@ -8,6 +8,7 @@
 #include "agentless/host_answer.hpp"
 #include "agentless/host_run.hpp"
 #include "agentless/remote.hpp"
+#include "agentless/resets.hpp"
 #include "base/text.hpp"
 
 namespace cleanslate::agentless {
@@ -18,6 +19,38 @@ using namespace std::chrono_literals;
 
 Milliseconds since(Clock::time_point then) {
     return std::chrono::duration_cast<Milliseconds>(Clock::now() - then);
+}
+
+// What the scripts take at most beyond the time that they are given: a controller that gives up before would
+// never hear that daemons run again, or which files are gone.
+constexpr Milliseconds reset_end = 65s, shm_end = 65s;
+
+// Both are meant for each unit, before it is known which of them run.
+std::vector<CommandAction> daemons_of(const ResetRequest& request, int step) {
+    std::vector<CommandAction> actions;
+    for (const std::string_view verb : {"stop", "start"})
+        for (const auto& unit : request.daemons) {
+            CommandAction action;
+            action.kind = CommandAction::Kind::reset;
+            action.step = step;
+            action.command = daemon_command(verb, unit);
+            action.about = "for the reset";
+            actions.push_back(std::move(action));
+        }
+    return actions;
+}
+
+// The results with those of the daemons that the host's answer has no act for: left alone where the reset
+// came to its end, else not known.
+std::vector<CommandAction> with_other_daemons(std::vector<CommandAction> results,
+                                              const std::vector<CommandAction>& daemons,
+                                              const ResetReport& report) {
+    for (CommandAction action : daemons) {
+        if (std::ranges::find(results, action.command, &CommandAction::command) != results.end()) continue;
+        action.not_sent = report.complete;
+        results.push_back(std::move(action));
+    }
+    return results;
 }
 
 std::string counted(std::size_t count, std::string_view one, std::string_view many) {
@@ -172,9 +205,13 @@ Awaitable<Status> HostRun::run_command(const RunCommand& move) {
 }
 
 Awaitable<Status> HostRun::reset_gpus(Sequence& sequence, const ResetGpus& move) {
-    const auto intended = commands_from(move.first_action);
+    auto intended = commands_from(move.first_action);
+    const auto daemons = daemons_of(move.request, intended.front().step);
     doing(
         fmt::format("step {}: reset of {}", intended.front().step, counted(intended.size(), "GPU", "GPUs")));
+    const bool is_single = intended.size() == 1;
+    // Which of them run is not known before.
+    intended.insert(intended.end(), daemons.begin(), daemons.end());
     if (const auto audited = intend(intended); !audited) {
         sequence.not_carried_out(move, audited.error());
         co_return Status{};
@@ -182,19 +219,23 @@ Awaitable<Status> HostRun::reset_gpus(Sequence& sequence, const ResetGpus& move)
     const auto nonce = fresh_nonce();
     Script script;
     script.input = reset_script(move.request, nonce);
-    const Limits limits{deadline_in(move.request.timeout + sweep.limits.step_timeout), max_answer};
+    const Limits limits{deadline_in(move.request.timeout + reset_end + sweep.limits.step_timeout),
+                        max_answer};
     const auto began = Clock::now();
     const auto output = co_await connection->run(script, limits);
     // One script resets them all: only of one alone it is known how long it took.
-    if (intended.size() == 1) outcome.commands[move.first_action].took = since(began);
+    if (is_single) outcome.commands[move.first_action].took = since(began);
     Status done;
-    if (!output)
+    ResetReport seen;
+    if (!output) {
         done = std::unexpected(explained(output.error(), "reset"));
-    else if (const auto report = read_reset(output->out, nonce); report)
+    } else if (const auto report = read_reset(output->out, nonce); report) {
+        seen = *report;
         sequence.gpus_reset(move, *report, Clock::now());
-    else
+    } else {
         done = std::unexpected(explained(not_our_output(*output, report.error().message), "reset"));
-    sweep.audit.result(outcome, commands_from(move.first_action));
+    }
+    sweep.audit.result(outcome, with_other_daemons(commands_from(move.first_action), daemons, seen));
     co_return done;
 }
 
@@ -209,7 +250,7 @@ Awaitable<Status> HostRun::remove_files(Sequence& sequence, const RemoveFiles& m
     const auto nonce = fresh_nonce();
     Script script;
     script.input = shm_script(move.request, nonce);
-    const Limits limits{deadline_in(sweep.limits.step_timeout), max_answer};
+    const Limits limits{deadline_in(std::max(sweep.limits.step_timeout, shm_end)), max_answer};
     const auto output = co_await connection->run(script, limits);
     Status done;
     if (!output)

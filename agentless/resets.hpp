@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "agentless/targets.hpp"
@@ -38,6 +39,10 @@ struct ShmChoice {
     std::vector<ShmFile> files;
     std::vector<Withheld> kept;
 };
+
+// What a reset does to a unit in its way, as the report and the audit log have it: "systemctl stop
+// dcgm.service".
+std::string daemon_command(std::string_view verb, std::string_view unit);
 
 // Files that fit the step and that nobody has open or mapped, whose owner has no living process that is a
 // target's or a job's: none in scheduled work, and none at a GPU. Everything is kept where not every process
