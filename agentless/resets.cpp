@@ -8,10 +8,8 @@
 #include <array>
 #include <set>
 
-#include "agentless/holder.hpp"
 #include "agentless/nvidia_smi_cells.hpp"
 #include "agentless/process_name.hpp"
-#include "agentless/sight.hpp"
 #include "base/text.hpp"
 
 namespace cleanslate::agentless {
@@ -75,8 +73,6 @@ class Resetter {
                 continue;
             if (!withheld) withheld = everywhere;
             if (!withheld) withheld = why_not(gpu);
-            if (!withheld && policy_.consent != nullptr && !policy_.consent->resets.contains(gpu.bus_id))
-                withheld = "not in the plan that was agreed to";
             if (withheld)
                 choice_.withheld.push_back({named(gpu), std::move(*withheld)});
             else
@@ -93,8 +89,6 @@ class Resetter {
     static std::optional<std::string> judge_sick(const GpuVerdict& gpu, std::string& why);
     static bool is_dirty_with_memory(const GpuVerdict& gpu, std::string& why);
     std::optional<std::string> why_none() const;
-    std::optional<std::string> being_torn_down() const;
-    bool evidence_lists(Pid pid) const;
     std::optional<std::string> why_not(const GpuVerdict& gpu) const;
     std::optional<std::string> client_of(const GpuVerdict& gpu) const;
     std::optional<std::string> peer_in_use() const;
@@ -143,33 +137,10 @@ std::optional<std::string> Resetter::why_none() const {
         return fmt::format("nvidia-smi hangs in the kernel: pid {}", evidence_.stuck.front());
     if (!evidence_.holders_visible || evidence_.proc_hides_others)
         return "not every process could be looked at, so who uses it is not known";
-    if (auto who = being_torn_down()) return who;
     for (const auto& found : verdict_.findings)
         if (found.code == "holder-not-placed")
             return "the driver lists a holder on a GPU that is not known here: " + found.text;
     return std::nullopt;
-}
-
-// One that the driver lists no more: which GPU it had is not to be seen. What has no memory map and no
-// executable left is past its end, and in state D not out of the kernel. A zombie's threads may be there.
-std::optional<std::string> Resetter::being_torn_down() const {
-    for (const auto& process : evidence_.processes) {
-        if (process.kernel_thread || evidence_lists(process.key.pid)) continue;
-        const bool signalled =
-            std::ranges::find(evidence_.signalled, process.key) != evidence_.signalled.end();
-        const bool emptied = process.argv && process.argv->empty() && !process.exe;
-        if (process.state == 'D' && (signalled || emptied))
-            return fmt::format("{} is still being torn down", title(process));
-        if (process.state == 'Z' && signalled)
-            return fmt::format(
-                "{} has ended and was not reaped, so a thread of it may still be torn down: end its parent",
-                title(process));
-    }
-    return std::nullopt;
-}
-
-bool Resetter::evidence_lists(Pid pid) const {
-    return std::ranges::find(evidence_.apps, std::optional(pid), &ComputeApp::pid) != evidence_.apps.end();
 }
 
 std::optional<std::string> Resetter::why_not(const GpuVerdict& gpu) const {
@@ -181,9 +152,6 @@ std::optional<std::string> Resetter::why_not(const GpuVerdict& gpu) const {
             if (!is_stopped_for_it(key.pid))
                 return fmt::format("its MIG instance {} is in use by pid {}",
                                    instance.profile.empty() ? instance.uuid : instance.profile, key.pid);
-    for (const auto& holder : gpu.holders)
-        if (is_being_torn_down(holder))
-            return fmt::format("pid {} is still being torn down", holder.key.pid);
     if (auto who = holder_of(gpu)) return fmt::format("held by {}", *who);
     if (auto who = client_of(gpu)) return fmt::format("its device file is open in {}", *who);
     if (evidence_.nvswitches == 0) return std::nullopt;
@@ -281,9 +249,6 @@ std::optional<std::string> reboot_withheld(const Evidence& evidence, const Choic
     if (evidence.proc_hides_others)
         return "/proc shows only some processes, so whose work runs here is not known";
     if (policy.include_jobs) return std::nullopt;
-    if (!lists_all(evidence))
-        return "the list of its processes was cut, so whose work runs here is not known; --include-jobs would "
-               "include it";
     const Lineage lineage(evidence);
     for (const auto& process : evidence.processes) {
         if (has_ended(process) || process.kernel_thread) continue;
