@@ -47,18 +47,28 @@ Awaitable<Status> HostRun::take_lock(Sequence& sequence, const TakeLock& move) {
     co_return Status{};
 }
 
-// A failure is no error: the keeper ends by itself once this login is gone.
+// A failure is no error: the keeper ends by itself once this login is gone. That it has ended before is worth
+// a word: what this host does between login and script may have ended it, and then nothing was locked.
 Awaitable<void> HostRun::release_lock() {
     if (!lock_keeper || !connection || sweep.cut) co_return;
     doing("giving the host's lock back");
+    const auto nonce = fresh_nonce();
     Script script;
-    script.input = release_script(*lock_keeper, fresh_nonce());
+    script.input = release_script(*lock_keeper, nonce);
     const Limits limits{deadline_in(release_timeout), max_answer};
     const auto output = co_await connection->run(script, limits);
-    if (!output)
-        sweep.observer.host_detail(outcome.name,
-                                   "the lock was not given back: " + printable(output.error().message));
     lock_keeper.reset();
+    const auto was_held =
+        output ? read_release(output->out, nonce) : Result<bool>(std::unexpected(output.error()));
+    if (!was_held)
+        sweep.observer.host_detail(outcome.name,
+                                   "the lock was not given back: " + printable(was_held.error().message));
+    else if (!*was_held)
+        outcome.findings.push_back(
+            {Severity::note, "not-locked",
+             "the lock was lost before the end: another cleanslate could have worked "
+             "here at the same time",
+             "look at what starts the login's shell there, or who ends its processes"});
 }
 
 }  // namespace cleanslate::agentless

@@ -90,6 +90,8 @@ std::string lock_script(const LockRequest& request, std::string_view nonce);
 Result<LockReport> read_lock(std::string_view out, std::string_view nonce);
 // Ends the keeper (which gives the lock back) if it still is the same process.
 std::string release_script(ProcessKey keeper, std::string_view nonce);
+// Whether the keeper was still there to let go of it: if not, the lock was lost before.
+Result<bool> read_release(std::string_view out, std::string_view nonce);
 
 // Resets GPUs: daemons that run are stopped first and started again in any case, also where the connection is
 // lost in the middle.

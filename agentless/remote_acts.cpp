@@ -194,6 +194,17 @@ std::string release_script(ProcessKey keeper, std::string_view nonce) {
         .append(scripts::lock_sh);
 }
 
+Result<bool> read_release(std::string_view out, std::string_view nonce) {
+    const auto frame = read_frame(out, nonce);
+    if (!frame) return std::unexpected(frame.error());
+    if (frame->complete && frame->records.size() == 1) {
+        const auto& [word, values] = frame->records.front();
+        if (word == "release" && values.size() == 1 && (values[0] == "released" || values[0] == "gone"))
+            return values[0] == "released";
+    }
+    return fail("protocol", "what the lock's script printed is not as the protocol has it");
+}
+
 std::string reset_script(const ResetRequest& request, std::string_view nonce) {
     return fmt::format("nonce={}\nboot={}\ntimeout_ms={}\ngpus={}\ndaemons={}\n", plain(nonce),
                        plain(request.boot_id), milliseconds(request.timeout, 1000),

@@ -6,14 +6,13 @@
 # In front stand: nonce (hex), act (take or release), who (escaped), wait_ms, keep_ms, keeper (PID:START, to release).
 # shellcheck disable=SC2154,SC2217
 
-# A folder of this user in which nobody else can change anything; $2: its mode as `ls -l` has it, a pattern.
+# A folder of this user that nobody else can open: whoever can open it can hold its lock for ever.
 only_own() {
   [ ! -h "$1" ] && [ -d "$1" ] || return 1
   listed=$(ls -ldn "$1" </dev/null) || return 1
   # shellcheck disable=SC2086
-  set -- "$2" $listed
-  # shellcheck disable=SC2254
-  case $2 in $1) [ "$4" = "$uid" ] ;; *) return 1 ;; esac
+  set -- $listed
+  case $1 in drwx------*) [ "$3" = "$uid" ] ;; *) return 1 ;; esac
 }
 
 # /run/cleanslate for root; for others a folder in their own runtime directory. Tmpfs, all of them.
@@ -27,15 +26,15 @@ find_folder() {
   if [ "$uid" = 0 ]; then
     folder=/run/cleanslate
     mkdir -m 700 "$folder"
-    only_own "$folder" 'd????-??-*'
+    only_own "$folder"
     return
   fi
   for folder in "${XDG_RUNTIME_DIR:-}" "/run/user/$uid"; do
     case $folder in /*) ;; *) continue ;; esac
-    only_own "$folder" 'drwx------*' || continue
+    only_own "$folder" || continue
     folder=$folder/cleanslate
     mkdir -m 700 "$folder"
-    only_own "$folder" 'd????-??-*'
+    only_own "$folder"
     return
   done
   return 1
@@ -51,7 +50,8 @@ find_tenant() {
   while one=$stat_parent name='' && [ "$one" -gt 0 ] && read_stat "$one"; do
     read -r name <"/proc/$one/comm" || return 1
     case $name in
-      sh | dash | bash | ash | ksh | ksh93 | mksh | zsh | csh | tcsh | fish | busybox | sudo | su | doas | timeout | env) ;;
+      *sh | *ksh93 | busybox | sudo | su | sg | doas | runuser | newgrp | env | timeout | nice | ionice | chrt | taskset | \
+        numactl | setsid | nohup | stdbuf | script | unshare | nsenter) ;;
       *)
         tenant=$one:$stat_start
         return 0

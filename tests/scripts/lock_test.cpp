@@ -147,8 +147,9 @@ TEST_P(LockScript, EndsWithTheConnectionThatItHangsOn) {
         const int connection = host.process([&] {
             ::prctl(PR_SET_NAME, "sshd");
             auto runner = GetParam();
-            // As sshd starts it: through the user's login shell.
-            runner.shell.insert(runner.shell.begin(), {"/bin/sh", "-c", "\"$@\"; exit $?", "login"});
+            // As sshd starts it: through the user's login shell, here a restricted one, and what limits it.
+            std::filesystem::create_symlink("/bin/sh", "/run/rbash");
+            runner.shell.insert(runner.shell.begin(), {"/run/rbash", "-c", "nice \"$@\"; exit $?", "login"});
             Seen mine;
             host.run(runner, lock_script(request(0), nonce), mine);
             host.file("/run/out", mine.out);
@@ -236,8 +237,8 @@ TEST_P(LockScript, TakesNothingFromAHostileHolderFile) {
     }
 }
 
-TEST_P(LockScript, RefusesAFolderThatOthersCouldHaveMade) {
-    for (const int way : {0, 1, 2, 3}) {
+TEST_P(LockScript, RefusesAFolderThatOthersCouldHaveMadeOrCanOpen) {
+    for (const int way : {0, 1, 2, 3, 4}) {
         const auto seen = inside([&](Sandbox& host, Seen& out) {
             host.file("/run/elsewhere/x", "");
             if (way == 0 && ::symlink("/run/elsewhere", folder) != 0) throw std::runtime_error("symlink");
@@ -248,6 +249,8 @@ TEST_P(LockScript, RefusesAFolderThatOthersCouldHaveMade) {
                 if (::chown(folder, 1234, 0) != 0) throw std::runtime_error("chown");
             }
             if (way == 3) ::chmod(folder, 0770);
+            // Then anybody could hold its lock for ever.
+            if (way == 4) ::chmod(folder, 0755);
             const auto report = take(host, request(0), out);
             out.ids["unavailable"] = report.result == unavailable;
             out.earlier = report.reason;

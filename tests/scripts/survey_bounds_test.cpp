@@ -55,6 +55,23 @@ TEST_P(SurveyWithTools, GoesOnBehindAFileWhoseReadFails) {
     }
 }
 
+TEST_P(SurveyWithTools, ShowsTheControlGroupsOfV2AndSystemdAndOneLineForEachOtherPath) {
+    const auto seen = inside([&](Sandbox& host, Seen& out) {
+        host.nvidia_smi();
+        out.ids["worker"] = host.process([] {});
+        host.file("/run/groups",
+                  "9:memory:/slurm/job_7\n8:cpu,cpuacct:/slurm/job_7\n7:pids:/user.slice\n"
+                  "1:name=systemd:/user.slice/session-4.scope\n0::/a:b\n");
+        const auto path = "/proc/" + std::to_string(out.ids["worker"]) + "/cgroup";
+        if (::mount("/run/groups", path.c_str(), nullptr, MS_BIND, nullptr) != 0)
+            throw std::runtime_error("mount");
+        host.run(GetParam(), survey_script(everything(), nonce), out);
+    });
+    EXPECT_EQ(process(read(seen), seen.ids.at("worker")).cgroup,
+              "1:name=systemd:/user.slice/session-4.scope\n0::/a:b\n9:memory:/slurm/job_7\n"
+              "7:pids:/user.slice\n");
+}
+
 TEST_P(SurveyWithTools, SeesAllWhoLiveOnWhileOthersComeAndGo) {
     const auto seen = inside([&](Sandbox& host, Seen& out) {
         host.nvidia_smi();

@@ -29,8 +29,10 @@ class Machine {
         const auto& text = script.input;
         if (text.find("\nbudget=") < 100) return survey(text);
         if (text.find("\nact=take\n") < 100) return lock(text);
-        if (text.find("\nact=release\n") < 100) return said("release", frame(text, "release released\n"));
+        if (text.find("\nact=release\n") < 100) return said("release", frame(text, release_answer));
         if (text.find("\nsignal=") < 100) return signal(text);
+        if (text.find("\ndaemons=") < 300)
+            return said("reset " + value(text, "daemons"), frame(text, reset_answer));
         if (text.starts_with("nonce=")) return reboot(text);
         return command(text);
     }
@@ -43,6 +45,7 @@ class Machine {
     std::vector<int> pids = {812};
     bool memory_is_stuck = false;
     std::string lock_answer = "lock taken 4711 47110 0\n";
+    std::string release_answer = "release released\n", reset_answer;
     // What the next surveys show: "close", "old", "new"; "stop" calls the function below.
     std::vector<std::string> after_reboot;
     std::function<void()> stop;
@@ -91,7 +94,7 @@ class Machine {
             used);
         auto records = fmt::format(
             "meta boot {}\nmeta uid 0\nmeta ticks 100\nmeta shell 20\nnodes\nnode 0\n"
-            "gpu {}\ntool gpu 0\ntool app 0\n{}",
+            "pci\npcigpu 0000:00:06.0 nvidia\nnvswitches 0\ngpu {}\ntool gpu 0\ntool app 0\n{}",
             boot_, escape(row), process(1));
         for (const int pid : pids) records += process(pid);
         records += "done queries\ndone files\ndone maps\ndone argv\ndone driver\ndone exe\n";
@@ -138,13 +141,21 @@ struct AuditPage : Audit {
         return note(fmt::format("intend {} signals", actions.size()));
     }
     Status intend(const HostOutcome&, const std::vector<CommandAction>& actions) override {
-        return note("intend " + actions.at(0).command);
+        std::string line = "intend";
+        for (const auto& action : actions) line += (line == "intend" ? " " : ", ") + action.command;
+        return note(line);
     }
     void result(const HostOutcome&, const std::vector<SignalAction>& actions) override {
         (void)note(fmt::format("result {} signals", actions.size()));
     }
     void result(const HostOutcome&, const std::vector<CommandAction>& actions) override {
-        (void)note(fmt::format("result {} {}", actions.at(0).command, actions.at(0).ok ? "ok" : "not ok"));
+        std::string line = "result";
+        for (const auto& action : actions)
+            line += fmt::format("{} {}{}", line == "result" ? "" : ",", action.command,
+                                action.ok         ? " ok"
+                                : action.not_sent ? " not sent"
+                                                  : " not ok");
+        (void)note(line);
     }
     Status note(std::string line) {
         const std::lock_guard guard(mutex);
@@ -193,6 +204,12 @@ class AClearedHost : public ::testing::Test {
     std::unique_ptr<Engine> engine_;
 };
 
+constexpr const char* reset_gpu =
+    "steps:\n"
+    "  - reset:\n"
+    "      daemons: [dcgm.service, idle.service]\n"
+    "      within: 0s\n";
+
 constexpr const char* kill_by_pid =
     "steps:\n"
     "  - signal: KILL\n"
@@ -220,6 +237,19 @@ TEST_F(AClearedHost, ThatAnotherHoldsIsLeftAlone) {
     EXPECT_TRUE(has_finding(result.hosts[0], "host-busy"));
     EXPECT_EQ(machine->log(), "survey\nlock alice@laptop\n");
     EXPECT_EQ(audit_.lines, "");
+}
+
+TEST_F(AClearedHost, WhoseLockWasLostBeforeTheEndSaysSo) {
+    use(kill_by_pid);
+    const auto machine = add("gpu01");
+    EXPECT_FALSE(has_finding(run().hosts[0], "not-locked"));
+    for (const std::string answer : {"release gone\n", "release\n", "release gone\nrelease gone\n", "x\n"}) {
+        machine->pids = {812};
+        machine->release_answer = answer;
+        const auto result = run();
+        EXPECT_EQ(has_finding(result.hosts[0], "not-locked"), answer == "release gone\n") << answer;
+        EXPECT_EQ(to_string(result.hosts[0].verdict), "clean");
+    }
 }
 
 TEST_F(AClearedHost, IsLetGoOfAlsoWhereTheAuditCannotBeWritten) {
@@ -333,6 +363,52 @@ TEST_F(AClearedHost, ThatIsCutWhileItRebootsKeepsWhatWasSent) {
     EXPECT_FALSE(result.hosts[0].commands.at(0).not_sent);
     ASSERT_TRUE(result.hosts[0].error);
     EXPECT_EQ(result.hosts[0].error->kind, "cancelled");
+}
+
+// Also of the daemons in the way, each of which gets a result, whatever the host says.
+TEST_F(AClearedHost, WritesDownWhatAResetMeansToDoBeforeItIsSent) {
+    use(reset_gpu);
+    job_.allow_reset = true;
+    struct Case {
+        std::string answer, results;
+    };
+    const std::string ran = "unit dcgm.service 1 0\nunit idle.service 0 -\n";
+    const std::string gpu = "gpu 00000000:00:06.0 0 ok\n";
+    for (const auto& [answer, results] : {
+             Case{ran + gpu + "started dcgm.service 0\n",
+                  "ok, systemctl stop dcgm.service ok, systemctl start dcgm.service ok, systemctl stop "
+                  "idle.service not sent, systemctl start idle.service not sent"},
+             Case{"refused boot\n",
+                  "not sent, systemctl stop dcgm.service not sent, systemctl stop idle.service not sent, "
+                  "systemctl start dcgm.service not sent, systemctl start idle.service not sent"},
+             Case{"garbage\n",
+                  "not ok, systemctl stop dcgm.service not ok, systemctl stop idle.service not ok, systemctl "
+                  "start dcgm.service not ok, systemctl start idle.service not ok"},
+         }) {
+        tasks_.clear();
+        audit_.lines.clear();
+        const auto machine = add("gpu01");
+        machine->pids.clear();
+        machine->memory_is_stuck = true;
+        machine->reset_answer = answer;
+        run();
+        EXPECT_EQ(audit_.lines,
+                  "intend nvidia-smi --gpu-reset -i 00000000:00:06.0, systemctl stop dcgm.service, systemctl "
+                  "stop idle.service, systemctl start dcgm.service, systemctl start idle.service\n"
+                  "result nvidia-smi --gpu-reset -i 00000000:00:06.0 " +
+                      results + "\n");
+    }
+}
+
+TEST_F(AClearedHost, ResetsNothingWhereThatCannotBeWrittenDown) {
+    use(reset_gpu);
+    job_.allow_reset = true;
+    const auto machine = add("gpu01");
+    machine->pids.clear();
+    machine->memory_is_stuck = true;
+    audit_.full = true;
+    run();
+    EXPECT_EQ(machine->log().find("reset"), std::string::npos) << machine->log();
 }
 
 }  // namespace
