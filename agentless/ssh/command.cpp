@@ -11,6 +11,8 @@ namespace {
 
 // More than this waiting to be sent, and no further input is given to libssh2.
 constexpr std::size_t enough_unsent = 256u << 10;
+// For so long a host that refuses a session may be letting go of the last one.
+constexpr std::chrono::milliseconds time_to_let_go{2000};
 
 // Moves the three streams of a command, as far as they go without waiting.
 class Streams {
@@ -100,6 +102,32 @@ std::unexpected<Error> run_error(Session& session, Answer answer, std::size_t ma
     }
 }
 
+// Opens the channel of a session. A host that allows one at a time (MaxSessions 1) counts the last one until
+// sshd has worked on our close, and refuses a request that came along with it: nothing tells when it is done,
+// so the host is asked again, at once and then less and less often. One that refuses its first session means
+// it.
+Awaitable<Answer> open_channel(Session& session, LIBSSH2_CHANNEL*& channel, Clock::time_point deadline,
+                               std::size_t max_received) {
+    using std::chrono::milliseconds;
+    const Session::Step open = [&] {
+        channel = libssh2_channel_open_session(session.handle());
+        return channel != nullptr ? 0 : libssh2_session_last_errno(session.handle());
+    };
+    Clock::time_point last_try = deadline;
+    for (milliseconds pause{0};; pause = std::clamp(2 * pause, milliseconds{10}, milliseconds{200})) {
+        const Answer answer = co_await session.repeat(open, deadline, max_received);
+        if (answer.good()) session.note_channel();
+        const bool refused =
+            answer.how == Answer::How::answered && answer.code == LIBSSH2_ERROR_CHANNEL_FAILURE;
+        if (!refused || !session.had_channel()) co_return answer;
+        const Clock::time_point now = Clock::now();
+        if (pause.count() == 0) last_try = std::min(deadline, now + time_to_let_go);
+        if (now + pause > last_try) co_return answer;
+        if (co_await session.pause(now + pause) == Event::Woken::cancelled)
+            co_return Answer{Answer::How::cancelled, answer.code};
+    }
+}
+
 // Killed by a signal: libssh2 reads the exit status as 0, only the signal tells.
 void read_end(LIBSSH2_SESSION* session, LIBSSH2_CHANNEL* channel, RunOutput& output) {
     char* signal = nullptr;
@@ -119,11 +147,7 @@ Awaitable<Result<RunOutput>> run_command(Session& session, const Script& script,
     LIBSSH2_SESSION* const handle = session.handle();
     const std::size_t max_received = session.link().received() + wire_bytes(limits.max_bytes);
     LIBSSH2_CHANNEL* channel = nullptr;  // freed below, or with its session
-    const Session::Step open = [&] {
-        channel = libssh2_channel_open_session(handle);
-        return channel != nullptr ? 0 : libssh2_session_last_errno(handle);
-    };
-    Answer answer = co_await session.repeat(open, limits.deadline, max_received);
+    Answer answer = co_await open_channel(session, channel, limits.deadline, max_received);
     if (!answer.good()) co_return run_error(session, answer, limits.max_bytes);
 
     const Session::Step start = [&] { return libssh2_channel_exec(channel, script.command.c_str()); };
@@ -140,9 +164,13 @@ Awaitable<Result<RunOutput>> run_command(Session& session, const Script& script,
     }
     // The exit status comes between EOF and CLOSE. A server that sends EOF and never CLOSE runs into the
     // deadline.
-    const Session::Step close = [&] { return libssh2_channel_wait_closed(channel); };
-    answer = co_await session.repeat(close, limits.deadline, max_received);
+    const Session::Step wait = [&] { return libssh2_channel_wait_closed(channel); };
+    answer = co_await session.repeat(wait, limits.deadline, max_received);
     if (!answer.good()) co_return run_error(session, answer, limits.max_bytes);
+    // Ours, which waits for nothing but the end of a key exchange that may be under way.
+    const Session::Step close = [&] { return libssh2_channel_close(channel); };
+    answer = co_await session.repeat(close, limits.deadline, max_received);
+    if (answer.how != Answer::How::answered) co_return run_error(session, answer, limits.max_bytes);
 
     read_end(handle, channel, streams->output);
     libssh2_channel_free(channel);  // both sides are closed: never EAGAIN

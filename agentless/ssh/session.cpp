@@ -107,6 +107,13 @@ Awaitable<Answer> Session::repeat(const Step& step, Clock::time_point deadline, 
     }
 }
 
+Awaitable<Event::Woken> Session::pause(Clock::time_point until) {
+    for (;;) {
+        const Event::Woken woken = co_await link_->event().wait(until);
+        if (woken != Event::Woken::notified || link_->failed()) co_return woken;
+    }
+}
+
 Status Session::prefer(const std::vector<std::string>& host_key_algorithms) {
     const std::vector<std::string> exchanges(std::begin(key_exchanges), std::end(key_exchanges));
     const std::string kex = supported(handle_, LIBSSH2_METHOD_KEX, exchanges);

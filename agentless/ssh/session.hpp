@@ -59,10 +59,16 @@ class Session {
     Awaitable<Answer> repeat(const Step& step, Clock::time_point deadline,
                              std::size_t max_received = ~std::size_t{0});
 
+    // Waits for the time alone, or until it is cancelled or the link fails.
+    Awaitable<Event::Woken> pause(Clock::time_point until);
+
     LIBSSH2_SESSION* handle() { return handle_; }
     Link& link() { return *link_; }
     // What libssh2 says about `code`, in its own words where they are about this code.
     std::string explain(int code);
+    // Whether a channel was ever opened: the host allows at least one.
+    bool had_channel() const { return had_channel_; }
+    void note_channel() { had_channel_ = true; }
     // No farewell: the session was cut in the middle of something.
     void abandon() { abandoned_ = true; }
 
@@ -73,7 +79,7 @@ class Session {
 
     std::shared_ptr<Link> link_;
     LIBSSH2_SESSION* handle_ = nullptr;
-    bool closed_early_ = false, abandoned_ = false;
+    bool closed_early_ = false, abandoned_ = false, had_channel_ = false;
 };
 
 }  // namespace cleanslate::agentless::ssh
