@@ -8,6 +8,7 @@
 #include "agentless/process_name.hpp"
 #include "agentless/protection.hpp"
 #include "agentless/roles.hpp"
+#include "agentless/sight.hpp"
 #include "base/text.hpp"
 
 namespace cleanslate::agentless {
@@ -141,7 +142,8 @@ Ownership::Place Ownership::place_of(const Process& process, std::string& words)
 }
 
 std::optional<std::string> Ownership::orphaned(const Process& process) const {
-    if (!process.uid || process.key.pid <= 1 || process.kernel_thread || has_ended(process))
+    if (!process.uid || process.key.pid <= 1 || process.kernel_thread || has_ended(process) ||
+        !lists_all(evidence_))
         return std::nullopt;
     const auto chain = chain_above(process);
     if (!chain) return std::nullopt;

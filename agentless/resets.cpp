@@ -10,6 +10,7 @@
 
 #include "agentless/nvidia_smi_cells.hpp"
 #include "agentless/process_name.hpp"
+#include "agentless/sight.hpp"
 #include "base/text.hpp"
 
 namespace cleanslate::agentless {
@@ -249,6 +250,10 @@ std::optional<std::string> reboot_withheld(const Evidence& evidence, const Choic
     if (evidence.proc_hides_others)
         return "/proc shows only some processes, so whose work runs here is not known";
     if (policy.include_jobs) return std::nullopt;
+    if (!lists_all(evidence))
+        return "the list of its processes was cut, so whose work runs here is not known; --include-jobs "
+               "would "
+               "include it";
     const Lineage lineage(evidence);
     for (const auto& process : evidence.processes) {
         if (has_ended(process) || process.kernel_thread) continue;

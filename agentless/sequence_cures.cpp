@@ -5,7 +5,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
+#include "agentless/gpu_use.hpp"
+#include "agentless/nvidia_smi_cells.hpp"
+#include "agentless/process_name.hpp"
 #include "agentless/reset_reply.hpp"
 #include "agentless/sequence.hpp"
 #include "base/text.hpp"
@@ -20,6 +24,30 @@ constexpr std::string_view cure_remedy = "do what the reason says, then clear ag
 
 std::string title(const ResetTarget& target) {
     return target.index ? fmt::format("GPU {}", *target.index) : "GPU " + printable(target.bus_id);
+}
+
+// Where a playbook is for some GPUs, what is on the others is somebody else's. A reboot would end that too.
+std::optional<std::string> use_elsewhere(const HostVerdict& verdict, const Evidence& evidence,
+                                         const ProtectionRules& rules) {
+    std::set<std::string> others;
+    for (const auto& gpu : verdict.gpus) {
+        if (gpu.judged) continue;
+        others.insert(lowered(gpu.uuid));
+        if (gpu.verdict != Verdict::dirty && gpu.verdict != Verdict::unknown) continue;
+        const auto name = gpu.index ? std::to_string(*gpu.index) : printable(gpu.bus_id);
+        return fmt::format("GPU {} is none of the playbook's, and {}", name, to_string(gpu.verdict));
+    }
+    if (others.empty()) return std::nullopt;
+    const GpuUses uses(evidence);
+    for (const auto& process : evidence.processes) {
+        if (has_ended(process) || !(process.opens_device() || uses.is_listed(process))) continue;
+        if (protected_by(process, evidence, rules)) continue;
+        for (const auto& uuid : uses.of(process).uuids)
+            if (others.contains(uuid))
+                return fmt::format("pid {} ({}) uses {}, which is none of the playbook's", process.key.pid,
+                                   printable(name_of(process)), uses.name_of(uuid));
+    }
+    return std::nullopt;
 }
 
 }  // namespace
@@ -127,6 +155,7 @@ void Sequence::gpus_reset(const ResetGpus& move, const ResetReport& report, Time
 std::optional<std::string> Sequence::why_no_reboot() const {
     if (!job_.allow_reboot) return std::string(no_reboot);
     if (evidence_->boot_id.empty()) return "its boot id is not known: a reboot could not be proven";
+    if (auto why = use_elsewhere(*outcome_.last, *evidence_, expectations_.protection)) return why;
     return reboot_withheld(*evidence_, policy());
 }
 

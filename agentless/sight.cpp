@@ -111,4 +111,8 @@ void judge_sight(const Evidence& evidence, const std::vector<ComputeApp>& apps,
     if (evidence.proc_hides_others) findings.add(finding("proc-hidden", "/proc shows only some processes"));
 }
 
+bool lists_all(const Evidence& evidence) {
+    return std::ranges::find(evidence.cuts, "files") == evidence.cuts.end();
+}
+
 }  // namespace cleanslate::agentless

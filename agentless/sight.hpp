@@ -18,4 +18,8 @@ void judge_sight(const Evidence& evidence, const std::vector<ComputeApp>& apps,
 // "pid 4000 (for 310 s, started by pid 1 (systemd))", as far as it was seen.
 std::string stuck_name(Pid pid, const Evidence& evidence);
 
+// Every process that was asked for is in the list: the survey was not cut before it had printed them all. Who
+// is in a unit, whose job runs here and who is logged in can be said of no other list.
+bool lists_all(const Evidence& evidence);
+
 }  // namespace cleanslate::agentless

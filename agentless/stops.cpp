@@ -11,6 +11,7 @@
 #include "agentless/mps_stop.hpp"
 #include "agentless/nvidia_smi_cells.hpp"
 #include "agentless/process_name.hpp"
+#include "agentless/sight.hpp"
 #include "base/text.hpp"
 
 namespace cleanslate::agentless {
@@ -168,6 +169,7 @@ std::optional<std::string> Stopper::why_not_at_all(const Supervisor& supervisor)
                                                                : "no command is known that stops it";
     if (supervisor.kind == SupervisorKind::systemd_unit && !evidence_.root)
         return "it is a unit of the system's, and the login is not root";
+    if (!lists_all(evidence_)) return "the list of processes was cut, so what else runs in it is not known";
     // A user sees all that is in a unit of his own.
     if (evidence_.proc_hides_others && supervisor.kind != SupervisorKind::user_unit)
         return "/proc shows only some processes, so what else runs in it is not known";

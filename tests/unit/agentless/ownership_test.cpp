@@ -66,6 +66,14 @@ TEST_F(Orphan, AClosingSessionWhoseLeaderLivesIsAlive) {
     EXPECT_TRUE(is_orphan());
 }
 
+TEST_F(Orphan, NobodyIsOneWhereTheListOfProcessesWasCut) {
+    EXPECT_TRUE(is_orphan());
+    scene_.evidence().cuts = {"maps"};
+    EXPECT_TRUE(is_orphan());
+    scene_.evidence().cuts = {"files", "maps"};
+    EXPECT_FALSE(is_orphan()) << "who is logged in is not known";
+}
+
 TEST_F(Orphan, WithoutCgroupsTheParentsDecide) {
     scene_.in_cgroup(812, "/");
     EXPECT_EQ(why(), "orphaned: its parent is init, no unit, container, job or login session owns it");

@@ -267,6 +267,19 @@ TEST(Reboot, IsWithheldWhereNotEverythingIsKnown) {
     EXPECT_EQ(reboot_withheld(scene.evidence(), {}), "the last look at the host did not come to its end");
 }
 
+TEST(Reboot, IsWithheldWhereTheListOfProcessesWasCut) {
+    Scene scene(8);
+    scene.evidence().cuts = {"maps", "maps of 812"};
+    EXPECT_EQ(reboot_withheld(scene.evidence(), {}), std::nullopt)
+        << "what hangs in the kernel, a reboot cures";
+    scene.evidence().cuts = {"files", "maps"};
+    EXPECT_NE(reboot_withheld(scene.evidence(), {}).value_or("").find("list of its processes was cut"),
+              std::string::npos);
+    ChoicePolicy policy;
+    policy.include_jobs = true;
+    EXPECT_EQ(reboot_withheld(scene.evidence(), policy), std::nullopt);
+}
+
 TEST(Reboot, IsWithheldOnAHostThatHasBootedSinceThePlan) {
     Scene scene(8);
     Consent consent;

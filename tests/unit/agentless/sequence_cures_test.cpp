@@ -145,6 +145,41 @@ TEST_F(Transcript, AHostIsNotRebootedUnlessThePersonAllowsIt) {
     EXPECT_TRUE(outcome_.commands.at(0).withheld);
 }
 
+constexpr const char* reboot_for_gpu_2 =
+    "steps:\n"
+    "  - reboot: {deadline: 10m}\n"
+    "  - verify: {gpus: [2], within: 0s}\n";
+
+// Judged by GPU 2 alone, the host is somebody else's, too.
+TEST_F(Transcript, AHostIsNotRebootedForSomeGpusWhileTheOthersAreInUse) {
+    job_.allow_reboot = true;
+    use(reboot_for_gpu_2);
+    auto scene = ownerless();
+    scene.holder(812, 5, 9000);
+    expect_survey(scene);
+    expect_finish(Verdict::dirty);
+    EXPECT_TRUE(has_finding("reboot-withheld", "GPU 5 is none of the playbook's, and dirty"));
+}
+
+TEST_F(Transcript, AHostIsNotRebootedForSomeGpusWhileSomebodyHasTheOthersOpen) {
+    job_.allow_reboot = true;
+    use(reboot_for_gpu_2);
+    auto scene = ownerless();
+    scene.opener(812);
+    scene.get(812).open_minors = {5};
+    scene.get(812).mapped_minors.clear();
+    expect_survey(scene);
+    expect_finish(Verdict::dirty);
+    EXPECT_TRUE(has_finding("reboot-withheld", "pid 812 (python3.11) uses GPU 5"));
+}
+
+TEST_F(Transcript, AHostIsRebootedForSomeGpusWhereTheOthersAreClean) {
+    job_.allow_reboot = true;
+    use(reboot_for_gpu_2);
+    expect_survey(ownerless());
+    EXPECT_TRUE(std::holds_alternative<AwaitReboot>(next()));
+}
+
 class AReboot : public Transcript {
   protected:
     void SetUp() override {

@@ -64,6 +64,15 @@ TEST(Stops, NothingOfEvidenceThatIsNotComplete) {
     EXPECT_EQ(stops(scene), Lines{});
 }
 
+TEST(Stops, NoneWhereTheListOfProcessesWasCut) {
+    Scene scene(8);
+    scene.holder(812, 2, 500).in_cgroup(812, unit);
+    scene.evidence().cuts = {"files", "maps"};
+    EXPECT_EQ(stops(scene),
+              Lines{"left model-server.service: the list of processes was cut, so what else runs "
+                    "in it is not known"});
+}
+
 TEST(Stops, NoUnitInWhichAProtectedDaemonRuns) {
     Scene scene(8);
     scene.holder(812, 2, 500).in_cgroup(812, unit);
