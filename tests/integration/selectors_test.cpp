@@ -2,6 +2,7 @@
 // takes of it.
 
 #include "tests/integration/acts.hpp"
+#include "tests/integration/logins.hpp"
 
 namespace cleanslate::testing {
 namespace {
@@ -67,10 +68,28 @@ const std::vector<Chosen> selectors{
     {"holding: gpu, slurm_job: any", {}},
 };
 
+// With --include-jobs.
+const std::vector<Chosen> job_selectors{
+    {"holding: gpu, slurm_job: any", {"job"}},
+    {"slurm_job: 42", {"job"}},
+    {"slurm_job: 4", {}},
+    {"slurm_job: 421", {}},
+    {"holding: gpu, user: dave", {"job"}},
+    {"holding: gpu, user: dave, slurm_job: none", {}},
+    {"holding: gpu, pod: any", {"podded"}},
+    {"pod: " + pod, {"podded"}},
+    {"pod: 12345678-1234-1234-1234-123456789abd", {}},
+    {"holding: gpu, user: bob", {"orphan", "user-service", "boxed", "podded"}},
+    {"holding: gpu, user: bob, pod: none", {"orphan", "user-service", "boxed"}},
+    {"holding: gpu, user: bob, container: none", {"orphan", "user-service"}},
+    {"holding: gpu, user: bob, unit: none", {"orphan", "boxed", "podded"}},
+};
+
 class Selectors : public OnAFleet<Selectors> {
   public:
     static void describe(const Descriptions& hosts) {
         hosts.add("shared", shared_host());
+        hosts.add(at("shared", Login::sudo), through(Login::sudo) + shared_host());
         hosts.add("lent", "gpus 4\n" + worker("mine", "alice", "0=4000") + worker("other", "bob", "1=4000") +
                               worker("both", "carol", "0=600 1=600"));
         hosts.add("lent-clean",
@@ -79,6 +98,10 @@ class Selectors : public OnAFleet<Selectors> {
             worker("orphan", "bob", "0=2000", "    cgroup /user.slice/user-1002.slice/session-9.scope\n");
         hosts.add("unknown-use", "gpus 1\n" + left);
         hosts.add("unscheduled", "gpus 1\ninventory unscheduled true\n" + left);
+        hosts.add(
+            at("unscheduled", Login::user),
+            "gpus 1\ninventory unscheduled true\n" + through(Login::user) + left +
+                worker("own", "alice", "0=600", "    cgroup /user.slice/user-1001.slice/session-8.scope\n"));
         // Whoever has reached the host by mosh has no sshd any more.
         hosts.add(
             "roamed",
@@ -99,7 +122,24 @@ class Selectors : public OnAFleet<Selectors> {
                                   worker("other", "bob", "1=4000"));
     }
 
+    static void SetUpTestSuite() {
+        OnAFleet::SetUpTestSuite();
+        if (fleet_ != nullptr && fleet_->started().status == 0) set_up_logins(*fleet_);
+    }
+
   protected:
+    // What a dry run says of steps with these selectors, in order, on the host that everything shares.
+    json planned(const std::vector<Chosen>& some, const std::vector<std::string>& more) const {
+        std::string text = "steps:\n";
+        for (const auto& selector : some) text += "  - signal: TERM\n    match: {" + selector.match + "}\n";
+        const auto plan = clear("shared", playbook(text), more);
+        const auto& steps = plan.host("shared")["plan"];
+        EXPECT_GE(steps.size(), some.size()) << plan.err << plan.host("shared").dump(1);
+        if (steps.size() < some.size()) return json::array();
+        for (std::size_t i = 0; i < some.size(); ++i)
+            EXPECT_EQ(names(steps[i]["targets"], "shared"), some[i].names) << some[i].match;
+        return steps;
+    }
     // Names of the processes that a plan's step lists.
     std::set<std::string> names(const json& keys, const std::string& host) const {
         std::map<int, std::string> known;
@@ -112,19 +152,33 @@ class Selectors : public OnAFleet<Selectors> {
 };
 
 TEST_F(Selectors, EachOneChoosesWhomItSays) {
-    std::string text = "steps:\n";
-    for (const auto& selector : selectors) text += "  - signal: TERM\n    match: {" + selector.match + "}\n";
     const auto before = fleet_->processes();
-    const auto plan = clear("shared", playbook(text), {"--dry-run"});
-    ASSERT_TRUE(plan.document.is_object()) << plan.err;
-    const auto& steps = plan.host("shared")["plan"];
-    ASSERT_GE(steps.size(), selectors.size()) << plan.host("shared").dump(1);
-    for (std::size_t i = 0; i < selectors.size(); ++i)
-        EXPECT_EQ(names(steps[i]["targets"], "shared"), selectors[i].names) << selectors[i].match;
+    const auto steps = planned(selectors, {"--dry-run"});
+    ASSERT_FALSE(steps.empty());
     // Somebody's job and pod are seen and left alone, and the plan says by which rule.
     const auto spared = steps[16]["spared"].dump();
     EXPECT_NE(spared.find("scheduled-job"), std::string::npos) << spared;
     EXPECT_EQ(names(steps[16]["spared"], "shared"), std::set<std::string>{"job"});
+    expect_ended("shared", before, {});
+}
+
+TEST_F(Selectors, JobsPodsAndSinglePidsAreChosenAsTheyAreNamed) {
+    const auto before = fleet_->processes();
+    auto rows = job_selectors;
+    const auto orphan = std::to_string(fleet_->find("shared", "orphan").pid);
+    const auto rank = std::to_string(fleet_->find("shared", "job").pid);
+    rows.push_back({"pid: " + orphan, {"orphan"}});
+    rows.push_back({"pid: [" + orphan + ", " + rank + "]", {"orphan", "job"}});
+    rows.push_back({"pid: " + orphan + ", user: carol", {}});
+    planned(rows, {"--dry-run", "--include-jobs"});
+    // Not included, both are seen and left alone.
+    const auto steps =
+        planned({{"slurm_job: 42", {}}, {"pod: " + pod, {}}, {"pid: " + rank, {}}}, {"--dry-run"});
+    ASSERT_FALSE(steps.empty());
+    for (const auto& [step, name] : {std::pair{0, "job"}, std::pair{1, "podded"}, std::pair{2, "job"}}) {
+        EXPECT_EQ(names(steps[step]["spared"], "shared"), std::set<std::string>{name});
+        EXPECT_EQ(steps[step]["spared"][0]["code"], "scheduled-job") << steps[step].dump(1);
+    }
     expect_ended("shared", before, {});
 }
 
@@ -143,20 +197,32 @@ TEST_F(Selectors, SomeGpusOfAHostLeaveTheOthersAndWhoHoldsBoth) {
     EXPECT_EQ(report.status, 1);
 }
 
-TEST_F(Selectors, ASweepTakesOnlyWhatIsNobodysAnyMore) {
+TEST_F(Selectors, ASweepTakesOnlyWhatIsNobodysAnyMoreByEachLogin) {
     const auto before = fleet_->processes();
     // Everything was started more than a second ago by then.
     ASSERT_TRUE(comes_true([&] {
         return on("shared", "ps -o etimes= -C job").find_first_of("123456789") != std::string::npos;
     }));
-    const auto report = clear("shared,unknown-use,unscheduled", "sweep", {"--set", "older_than=1s", "--yes"});
-    expect_ended("shared", before, {"orphan", "detached", "launcher", "child", "nohup-carol"});
+    const auto logins = logins_to_root();
+    const auto report = clear(listed({"shared"}, logins) + ",unknown-use,unscheduled,unscheduled-user",
+                              "sweep", {"--set", "older_than=1s", "--yes"});
+    for (const auto login : logins) {
+        const auto host = at("shared", login);
+        expect_ended(host, before, {"orphan", "detached", "launcher", "child", "nohup-carol"});
+        EXPECT_EQ(report.verdict(host), "dirty") << "its GPUs are in use, as they should be";
+    }
     expect_ended("unknown-use", before, {});
     expect_ended("unscheduled", before, {"orphan"});
-    EXPECT_EQ(report.verdict("shared"), "dirty") << "its GPUs are in use, as they should be";
     EXPECT_EQ(report.verdict("unscheduled"), "clean") << report.host("unscheduled").dump(1);
     EXPECT_TRUE(report.has_finding("unknown-use", "no-scheduler")) << report.host("unknown-use").dump(1);
     EXPECT_EQ(report.host("unknown-use")["actions"], json::array());
+    // Of an ordinary user's sweep, his own.
+    expect_ended("unscheduled-user", before, {"own"});
+    EXPECT_EQ(report.verdict("unscheduled-user"), "dirty") << report.host("unscheduled-user").dump(1);
+    const auto& spared = report.host("unscheduled-user")["spared"];
+    ASSERT_EQ(spared.size(), 1U) << spared.dump(1);
+    EXPECT_EQ(spared[0]["code"], "not-permitted");
+    EXPECT_EQ(spared[0]["user"], "bob");
 }
 
 TEST_F(Selectors, ASweepLeavesWhoCameByMosh) {
