@@ -120,6 +120,7 @@ struct Host {
     long smi_status = -1;                // its exit status, whatever it printed; -1: as it should be
     std::string hang_on;                 // a field, or -L: nvidia-smi hangs when it is asked for that
     std::vector<PciDevice> pci_extras;
+    std::vector<std::string> sshd;                 // lines of its sshd_config, before all others
     std::map<std::string, std::string> inventory;  // its variables there, besides how it is reached
     long slow_ms = 0;                              // every nvidia-smi takes so long
     long release_ms = 150;                         // from a process's end until its memory is free

@@ -107,6 +107,11 @@ std::string take_site_key(Host& host, const std::string& key, const std::string&
     if (key == "shm") return take_shm(host, value);
     if (key == "login-session") return take_session(host, value);
     if (key == "unit") return take_managed(host, value);
+    if (key == "sshd") {
+        if (split(value, ' ').size() < 2) return "'sshd OPTION VALUE' is wanted";
+        host.sshd.push_back(value);
+        return {};
+    }
     if (key == "nvswitch") return set(host.nvswitch, yes_no(value), "yes or no");
     if (key == "systemd") return set(host.systemd, yes_no(value), "yes or no");
     if (key == "reboot-time") return set(host.reboot_ms, duration_ms(value), "a duration such as 300ms");

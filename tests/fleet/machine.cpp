@@ -131,9 +131,11 @@ void make_run(const Host& host, const std::string& run, const Luggage& luggage) 
     write_file(run + "/simhost/host", "name " + host.name + "\n" + host.text);
     write_file(run + "/simhost/started", "", 0666);
     copy_file(luggage.host_key, run + "/simhost/host_key", 0600);
+    std::string options;  // of two lines on one option sshd takes the first
+    for (const auto& line : host.sshd) options += line + "\n";
     write_file(
         run + "/simhost/sshd_config",
-        "Port " + std::to_string(luggage.port) + "\nListenAddress " + luggage.address +
+        options + "Port " + std::to_string(luggage.port) + "\nListenAddress " + luggage.address +
             "\nHostKey /run/simhost/host_key\nPidFile /run/sshd.pid\nPermitRootLogin prohibit-password\n"
             "PasswordAuthentication no\nKbdInteractiveAuthentication no\nUsePAM no\nUseDNS no\nPrintMotd no\n"
             "AuthorizedKeysFile .ssh/authorized_keys\nAcceptEnv LANG LC_*\nLogLevel VERBOSE\n"

@@ -32,6 +32,8 @@ class Turns : public OnAFleet<Turns> {
         for (const std::string name : {"first", "waits", "killed", "drained", "vetoed", "audited"})
             hosts.add(name, "gpus 1\n" + worker("left", "alice", "0=4000"));
         hosts.add("idle", "gpus 1\n");
+        for (const std::string name : {"narrow1", "narrow2", "narrow3"})
+            hosts.add(name, "gpus 1\nsshd MaxSessions 1\n" + worker("left", "alice", "0=4000"));
     }
 
   protected:
@@ -108,6 +110,19 @@ TEST_F(Turns, ABeforeThatFailsVetoesItsHostAndAnAfterKnowsTheVerdict) {
     EXPECT_EQ(on("vetoed", "cat /tmp/after"), "vetoed dirty\n");
     EXPECT_EQ(results(report, "idle", "before"), std::vector<std::string>{}) << "there was nothing to veto";
     EXPECT_EQ(on("idle", "cat /tmp/after"), "idle clean\n");
+}
+
+TEST_F(Turns, AHostThatAllowsOneSessionAtATimeIsClearedAllTheSame) {
+    const std::vector<std::string> hosts{"narrow1", "narrow2", "narrow3"};
+    for (const auto& host : hosts) on(host, "touch /tmp/drained");
+    const auto report = clear("narrow1,narrow2,narrow3", playbook(around));
+    EXPECT_EQ(report.status, 0) << report.err;
+    for (const auto& host : hosts) {
+        EXPECT_EQ(report.verdict(host), "clean") << report.host(host).dump(1);
+        EXPECT_FALSE(alive(host, "left"));
+        EXPECT_EQ(results(report, host, "before"), std::vector<std::string>{"ok"}) << host;
+        EXPECT_EQ(on(host, "cat /tmp/after"), host + " clean\n");
+    }
 }
 
 TEST_F(Turns, TheAuditTellsWhoDidWhatByWhichRule) {
