@@ -50,9 +50,17 @@ struct Origin {
     std::string remedy;
 };
 
-Origin origin_of(const Process& process, const Evidence& after) {
+Origin origin_of(const Process& process, const Evidence& after, const std::vector<SparedSupervisor>& left) {
     if (process.cgroup) {
         const auto supervisor = supervisor_of(*process.cgroup);
+        const auto spared = std::ranges::find(left, supervisor.name, &SparedSupervisor::name);
+        if (is_named(supervisor) && spared != left.end())
+            return {supervisor.name,
+                    fmt::format("not {} as a whole: {}; find what starts it in there, stop that first, then "
+                                "clear again",
+                                supervisor.stop_command.empty() ? printable(supervisor.name)
+                                                                : "`" + supervisor.stop_command + "`",
+                                spared->why)};
         if (is_named(supervisor))
             return {supervisor.name, supervisor.stop_command.empty()
                                          ? fmt::format("stop {} first, then clear again", supervisor.name)
@@ -128,6 +136,13 @@ std::optional<Mebibytes> used_by(const Evidence& evidence, Pid pid) {
     return sum;
 }
 
+// False only where the list was read to its end.
+bool is_listed(const Evidence& evidence, Pid pid) {
+    return evidence.app_query.exit_status != 0 || !evidence.app_problems.empty() ||
+           !evidence.app_name_rests.empty() ||
+           std::ranges::find(evidence.apps, std::optional(pid), &ComputeApp::pid) != evidence.apps.end();
+}
+
 Finding finding_of_zombie(const Process& process, const Evidence& after) {
     const Process* parent = after.find(process.parent);
     auto who = parent ? title(*parent) : fmt::format("pid {}", process.parent);
@@ -151,7 +166,9 @@ Finding finding_of_survivor(const SignalAction& action, const Process& process, 
     if (process.state == 'Z') return finding_of_zombie(process, after);
     if (process.state == 'D') {
         const auto then = used_by(before, process.key.pid);
-        const auto now = used_by(after, process.key.pid);
+        auto now = used_by(after, process.key.pid);
+        // Out of a list that was read: all of it is back.
+        if (!now && !is_listed(after, process.key.pid)) now = Mebibytes{};
         if (then && now && *now < *then)
             return {Severity::dirty, "slow-teardown",
                     fmt::format("{} is still being torn down by the driver: {} of {} MiB left", who,
@@ -174,7 +191,8 @@ Finding finding_of_survivor(const SignalAction& action, const Process& process, 
 }  // namespace
 
 std::vector<Finding> findings_of_respawns(const Evidence& before, const Evidence& after,
-                                          const HostVerdict& verdict, const std::set<ProcessKey>& signalled) {
+                                          const HostVerdict& verdict, const std::set<ProcessKey>& signalled,
+                                          const std::vector<SparedSupervisor>& left) {
     const Finder then(before), now(after);
     std::vector<const Process*> ended;
     for (const auto& key : signalled)
@@ -187,7 +205,7 @@ std::vector<Finding> findings_of_respawns(const Evidence& before, const Evidence
         const bool in_respawner = process->cgroup && supervisor_of(*process->cgroup).respawns();
         const auto replaced = std::ranges::find_if(
             ended, [&](const Process* one) { return takes_the_place_of(*process, *one, in_respawner); });
-        auto origin = origin_of(*process, after);
+        auto origin = origin_of(*process, after, left);
         if (replaced != ended.end())
             respawned.add(*process, std::move(origin), (*replaced)->key.pid);
         else

@@ -73,6 +73,13 @@ void add_heirs(const Slot& slot, const Evidence& evidence, const Expectations& e
     }
 }
 
+// Known to be of this /proc: it is the host's own, or this sweep has signalled that process.
+bool is_of_this_proc(Pid pid, const Process* process, const Evidence& evidence) {
+    return !evidence.proc_hides_others || std::ranges::any_of(evidence.signalled, [&](ProcessKey key) {
+        return process == nullptr ? key.pid == pid : key == process->key;
+    });
+}
+
 }  // namespace
 
 Witness witness(const ComputeApp& app, const Evidence& evidence) {
@@ -90,11 +97,15 @@ Witness witness(const ComputeApp& app, const Evidence& evidence) {
         if (zombie || (!named_dead && (p.opens_device() || !readable))) return seen;
         // A pid of another namespace says nothing of the process that has it here. Else it may have been
         // taken again, or the device file has another name there: it lives, and that is all that was seen.
-        seen.without_device = !evidence.proc_hides_others && !named_dead;
+        // In state D it is no other's: the driver has let go of its name and files, and not of its memory.
+        seen.torn_down = is_of_this_proc(*app.pid, &p, evidence) && p.state == 'D' && !p.kernel_thread &&
+                         !p.opens_device();
+        seen.without_device = seen.torn_down || (!evidence.proc_hides_others && !named_dead);
         if (seen.without_device) return seen;
         seen.process = nullptr;
     }
-    seen.foreign = evidence.proc_hides_others;
+    // Whom this sweep has ended is a ghost in a container, too: its memory is on its way back.
+    seen.foreign = !is_of_this_proc(*app.pid, nullptr, evidence);
     seen.ghost = !seen.foreign;
     return seen;
 }

@@ -19,8 +19,10 @@ struct Witness {
     bool ghost = false;                // listed, and no longer lives (or its pid is another process's by now)
     bool foreign = false;              // not a pid of this /proc: never a target
     bool without_device = false;       // it lives, and has no device file open under a name known here
+    // Besides: in state D, as while the driver tears it down. What it has let go of is nobody's yet.
+    bool torn_down = false;
     bool dead() const {
-        return ghost || (process != nullptr && (process->state == 'Z' || process->state == 'X'));
+        return ghost || torn_down || (process != nullptr && (process->state == 'Z' || process->state == 'X'));
     }
 };
 Witness witness(const ComputeApp& app, const Evidence& evidence);

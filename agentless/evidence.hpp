@@ -106,6 +106,12 @@ struct ComputeApp {
     std::string name;
 };
 
+// A line below a row of the compute-apps query that may be the rest of that row's name.
+struct NameRest {
+    std::optional<Pid> pid;  // of that row
+    std::string text;
+};
+
 // How a remote tool ended.
 struct ToolResult {
     std::optional<int> exit_status;  // absent: never ran to its end
@@ -197,6 +203,7 @@ struct Evidence {
     ToolResult app_query;
     std::vector<ComputeApp> apps;
     std::vector<std::string> app_problems;  // lines of the compute-apps query that are no row
+    std::vector<NameRest> app_name_rests;   // those that may be the rest of a name
     std::string driver_version;             // empty: unknown
     // Optional evidence: nothing of it is needed for a clean verdict. Its cells are in GpuRow::optional.
     ToolResult optional_query;
@@ -230,6 +237,9 @@ struct Evidence {
     // command-line patterns).
     std::vector<Process> processes;
     std::vector<Pid> session_ancestors;  // the survey's own shell and everything above it, up to pid 1
+    // Not of the survey: whom this sweep has signalled since the host booted. Their pids are of this /proc,
+    // be it a container's own.
+    std::vector<ProcessKey> signalled;
 
     const Process* find(Pid pid) const {
         for (const auto& p : processes)

@@ -68,6 +68,10 @@ std::vector<FindingKind> host_findings() {
          "a compute app whose pid is not in /proc, or named `[Not Found]` and taken by another process",
          "clear the host: who inherited them is listed as holder; with nobody there, reset the GPU, else "
          "reboot"},
+        {"holder-torn-down", dirty,
+         "the driver lists a process that it is still tearing down: its memory is on its way back",
+         "a compute app whose pid is in state D and has no device file open any more",
+         "wait, then check again; where its memory does not shrink look at dmesg for Xid lines, else reboot"},
         {"foreign-holder", dirty, "the driver lists a pid that is not this host's process",
          "a compute app whose pid is not in this /proc, which is not the host's own",
          "look on the host itself, outside the container: stop the container or unit it is in, else reset "
@@ -86,6 +90,14 @@ std::vector<FindingKind> host_findings() {
          "the uuid of a compute app is that of no row", "see dmesg for why the driver lost the GPU"},
         {"apps-unreadable", unknown, "the driver's list of holders could not be read",
          "the compute-apps query failed, or a line of it is no row", "try again"},
+        {"app-name-broken", unknown,
+         "a line below a holder in the driver's list is no row: the rest of a name with a line break in it, "
+         "or "
+         "something that is not known here",
+         "a line of the compute-apps query that is no row and no known message, right below a row",
+         "clear the host: what is named so ends; else look at the command line of that process, and end it "
+         "by hand",
+         note},
         {"holders-not-visible", note,
          "others' processes cannot be read: the driver's own list is the only witness",
          "/proc/PID/fd of others cannot be listed", "look as root", unknown},

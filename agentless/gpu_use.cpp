@@ -44,7 +44,8 @@ void GpuUses::read_rows() {
     for (const auto& process : evidence_.processes)
         if (!has_ended(process)) living.insert(process.key.pid);
     const auto& query = evidence_.app_query;
-    whole_list_ = query.exit_status == 0 && !query.timed_out && evidence_.app_problems.empty();
+    whole_list_ = query.exit_status == 0 && !query.timed_out && evidence_.app_problems.empty() &&
+                  evidence_.app_name_rests.empty();
     for (const auto& app : evidence_.apps) {
         const auto uuid = gpu_named(app.uuid, evidence_);
         if (!app.pid) {

@@ -46,4 +46,6 @@ Holder describe(const Process& process, const Evidence& evidence, const Expectat
     return holder;
 }
 
+bool is_being_torn_down(const Holder& holder) { return holder.without_device && holder.state == 'D'; }
+
 }  // namespace cleanslate::agentless

@@ -9,4 +9,7 @@ namespace cleanslate::agentless {
 // unless expectations.raw_commands.
 Holder describe(const Process& process, const Evidence& evidence, const Expectations& expectations);
 
+// Listed by the driver, in state D, and has let go of its device files: its memory is on its way back.
+bool is_being_torn_down(const Holder& holder);
+
 }  // namespace cleanslate::agentless

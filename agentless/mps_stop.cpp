@@ -99,7 +99,8 @@ std::optional<std::string> why_of_its_clients(const Mps& mps, const Evidence& ev
                                               const std::set<ProcessKey>& targets) {
     if (!evidence.holders_visible || evidence.proc_hides_others)
         return "its clients are not known: not every process could be looked at";
-    if (evidence.app_query.exit_status != 0 || !evidence.app_problems.empty())
+    if (evidence.app_query.exit_status != 0 || !evidence.app_problems.empty() ||
+        !evidence.app_name_rests.empty())
         return "its clients are not known: the driver's list of holders could not be read";
     for (const auto& app : evidence.apps) {
         if (!app.pid) return "the driver lists a holder without its pid, which may be its client";

@@ -57,6 +57,9 @@ GpuTable read_gpu_table(std::string_view out, const TableOptions& options);
 struct AppTable {
     std::vector<ComputeApp> apps;
     std::vector<std::string> problems;  // lines that are no row
+    // Lines that are no row, and no message or part of a row that is known: a process names itself, and where
+    // there is a line break in the name of the row above, this is the rest of it. Not proven to be one.
+    std::vector<NameRest> name_rests;
 };
 AppTable read_app_table(std::string_view out);
 

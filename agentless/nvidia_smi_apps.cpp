@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "agentless/nvidia_smi.hpp"
 #include "agentless/nvidia_smi_cells.hpp"
@@ -15,6 +16,7 @@ namespace {
 constexpr std::size_t most_apps = 65'536;
 constexpr std::size_t most_problems = 64;
 constexpr std::size_t longest_name = 4096;
+constexpr std::size_t longest_rest = 512;
 constexpr std::uint64_t most_pid = 4'194'304;
 
 std::vector<std::string> columns_of(std::string_view names) {
@@ -42,15 +44,33 @@ std::optional<Pid> read_pid(std::string_view cell, bool& ok) {
     return std::nullopt;
 }
 
+// A line that says nothing that is known, and is no part of a row: neither a row that was cut, nor a forged
+// one that lacks something.
+bool may_be_rest_of_name(std::string_view text) {
+    const auto has = [&](std::string_view part) { return text.find(part) != std::string_view::npos; };
+    if (has("GPU-") || has("MIG-") || has("MiB") || text.front() == '[') return false;
+    const auto first = split_cells(text, 2).front();
+    if (!first.empty() && first.find_first_not_of("0123456789") == std::string_view::npos) return false;
+    return classify_line(text).code == "unrecognised-line";
+}
+
 class AppReader {
   public:
     void line(const Line& line) {
         const auto text = trim(line.text);
+        if (text.empty() && !line.cut) return;
+        const bool goes_on = std::exchange(name_goes_on_, false);
         if (line.cut) return problem(text);
-        if (text.empty()) return;
         if (table_.apps.size() >= most_apps) return problem(text);
         if (first_ && take_header(text, line.terminated)) return;
-        if (!take_app(text, line.terminated)) problem(text);
+        if (take_app(text, line.terminated)) {
+            name_goes_on_ = line.terminated && name_is_last();
+        } else if (goes_on && may_be_rest_of_name(text) && table_.name_rests.size() < most_problems) {
+            table_.name_rests.push_back({table_.apps.back().pid, std::string(text.substr(0, longest_rest))});
+            name_goes_on_ = line.terminated;
+        } else {
+            problem(text);
+        }
     }
 
     AppTable finish() {
@@ -73,9 +93,10 @@ class AppReader {
         return true;
     }
 
+    bool name_is_last() const { return columns_.back() == "process_name" || columns_.back() == "name"; }
+
     bool take_app(std::string_view text, bool terminated) {
-        const bool text_last = columns_.back() == "process_name" || columns_.back() == "name";
-        const auto cells = split_cells(text, columns_.size() + (text_last ? 0 : 1));
+        const auto cells = split_cells(text, columns_.size() + (name_is_last() ? 0 : 1));
         if (cells.size() != columns_.size()) return false;
         ComputeApp app;
         bool ok = true;
@@ -107,6 +128,7 @@ class AppReader {
     AppTable table_;
     std::vector<std::string> columns_;
     bool first_ = true;
+    bool name_goes_on_ = false;  // the line above ends with a name, or with the rest of one
     std::size_t dropped_ = 0;
 };
 

@@ -8,6 +8,7 @@
 
 #include "agentless/nvidia_smi.hpp"
 #include "agentless/sight.hpp"
+#include "base/text.hpp"
 #include "base/units.hpp"
 
 namespace cleanslate::agentless {
@@ -148,6 +149,17 @@ void judge_apps(const Evidence& evidence, const Placement& placement, Findings& 
         // What says that a GPU is sick counts there (Placement::overheard).
         if (harmless || message.trouble == Trouble::sick) continue;
         findings.add(finding("apps-unreadable", message.text));
+    }
+}
+
+// The rest of a name is that of a holder that is listed: where it is what speaks against the host, the line
+// is only told. Where nothing else does, it may as well be a message that is not known here.
+void judge_name_rests(const Evidence& evidence, bool otherwise_clean, Findings& findings) {
+    for (const auto& rest : evidence.app_name_rests) {
+        const auto who = rest.pid ? fmt::format("pid {}", *rest.pid) : "a holder without its pid";
+        findings.add(finding("app-name-broken", otherwise_clean ? Severity::unknown : Severity::note,
+                             fmt::format("the name of {} holds a line break, as it seems: it goes on with {}",
+                                         who, ellipsize(printable(rest.text), 80))));
     }
 }
 

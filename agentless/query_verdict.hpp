@@ -28,5 +28,7 @@ void judge_messages(const Evidence& evidence, const Placement& placement, Findin
 
 // The compute-apps query.
 void judge_apps(const Evidence& evidence, const Placement& placement, Findings& findings);
+// What may be the rest of a name there. `otherwise_clean`: nothing else speaks against the host.
+void judge_name_rests(const Evidence& evidence, bool otherwise_clean, Findings& findings);
 
 }  // namespace cleanslate::agentless

@@ -8,6 +8,7 @@
 #include <array>
 #include <set>
 
+#include "agentless/holder.hpp"
 #include "agentless/nvidia_smi_cells.hpp"
 #include "agentless/process_name.hpp"
 #include "agentless/sight.hpp"
@@ -92,6 +93,8 @@ class Resetter {
     std::optional<std::string> why_none() const;
     std::optional<std::string> why_not(const GpuVerdict& gpu) const;
     std::optional<std::string> client_of(const GpuVerdict& gpu) const;
+    std::optional<std::string> being_torn_down() const;
+    bool evidence_lists(Pid pid) const;
     std::optional<std::string> peer_in_use() const;
     std::optional<std::string> holder_of(const GpuVerdict& gpu) const;
     bool is_stopped_for_it(Pid pid) const;
@@ -140,12 +143,35 @@ std::optional<std::string> Resetter::why_none() const {
         return "not every process could be looked at, so who uses it is not known";
     for (const auto& found : verdict_.findings)
         if (found.code == "holder-not-placed")
+    if (auto who = being_torn_down()) return who;
             return "the driver lists a holder on a GPU that is not known here: " + found.text;
     return std::nullopt;
 }
 
 std::optional<std::string> Resetter::why_not(const GpuVerdict& gpu) const {
     if (!is_bus_id(gpu.bus_id)) return "its bus id is not known";
+// One that the driver lists no more: which GPU it had is not to be seen. What has no memory map and no
+// executable left is past its end, and in state D not out of the kernel. A zombie's threads may be there.
+std::optional<std::string> Resetter::being_torn_down() const {
+    for (const auto& process : evidence_.processes) {
+        if (process.kernel_thread || evidence_lists(process.key.pid)) continue;
+        const bool signalled =
+            std::ranges::find(evidence_.signalled, process.key) != evidence_.signalled.end();
+        const bool emptied = process.argv && process.argv->empty() && !process.exe;
+        if (process.state == 'D' && (signalled || emptied))
+            return fmt::format("{} is still being torn down", title(process));
+        if (process.state == 'Z' && signalled)
+            return fmt::format(
+                "{} has ended and was not reaped, so a thread of it may still be torn down: end its parent",
+                title(process));
+    }
+    return std::nullopt;
+}
+
+bool Resetter::evidence_lists(Pid pid) const {
+    return std::ranges::find(evidence_.apps, std::optional(pid), &ComputeApp::pid) != evidence_.apps.end();
+}
+
     if (std::ranges::count(verdict_.gpus, gpu.bus_id, &GpuVerdict::bus_id) != 1)
         return "another GPU has its bus id";
     for (const auto& instance : gpu.instances)
@@ -155,6 +181,9 @@ std::optional<std::string> Resetter::why_not(const GpuVerdict& gpu) const {
                                    instance.profile.empty() ? instance.uuid : instance.profile, key.pid);
     if (auto who = holder_of(gpu)) return fmt::format("held by {}", *who);
     if (auto who = client_of(gpu)) return fmt::format("its device file is open in {}", *who);
+    for (const auto& holder : gpu.holders)
+        if (is_being_torn_down(holder))
+            return fmt::format("pid {} is still being torn down", holder.key.pid);
     if (evidence_.nvswitches == 0) return std::nullopt;
     if (auto who = peer_in_use())
         return fmt::format("{} GPU of it is in use by {}",

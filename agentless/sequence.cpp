@@ -4,6 +4,7 @@
 
 #include "agentless/after_kill.hpp"
 #include "agentless/carry.hpp"
+#include "agentless/holder.hpp"
 #include "base/overloaded.hpp"
 
 namespace cleanslate::agentless {
@@ -17,6 +18,9 @@ constexpr Milliseconds plain_settle = 2s;
 constexpr Milliseconds supervised_settle = 12s;
 constexpr Milliseconds first_pause = 50ms;
 constexpr Milliseconds longest_pause = 500ms;
+// So long after the last act the driver may still list those that it has ended.
+constexpr Milliseconds last_look_within = 2s;
+constexpr Milliseconds last_look_pause = 250ms;
 
 // Stands outside of the order of steps: before the first act, at the very end, or on a clean host too.
 bool stands_apart(const playbooks::Step& step) {
@@ -53,26 +57,26 @@ Sequence::Sequence(const Job& job, const HostTask& task, SurveyRequest survey, H
 
 Move Sequence::next(TimePoint now) {
     if (finished_) return Finish{};
-    if (concluded_) return finish();
+    if (concluded_) return end(now);
     if (!evidence_) return survey_at(now, next_look_);
-    if (job_.kind != Job::Kind::clear || !evidence_->complete) return finish();
+    if (job_.kind != Job::Kind::clear || !evidence_->complete) return end(now);
     if (job_.dry_run) return plan();
-    if (winding_down_) return finish();
+    if (winding_down_) return end(now);
     if (outcome_.last->clean()) {
         if (auto move = tidy()) return *move;
-        if (!last_act_ || clean_surveys_ >= 2) return finish();
+        if (!last_act_ || clean_surveys_ >= 2) return end(now);
         return survey_at(std::max(now, *last_act_ + settle()), Look::thorough);
     }
     // A failed command leaves out the steps after it. Clean before and clean no more: something came, or
     // came back.
-    if (command_failed_ || halted_ || tidied_ || clean_surveys_ > 0) return finish();
+    if (command_failed_ || halted_ || tidied_ || clean_surveys_ > 0) return end(now);
     return step_on(now);
 }
 
 Move Sequence::step_on(TimePoint now) {
     while (step_ < steps_.size() && !halted_)
         if (auto move = begin_step(steps_[step_], now)) return *move;
-    return finish();
+    return end(now);
 }
 
 std::optional<Move> Sequence::begin_step(const playbooks::Step& step, TimePoint now) {
@@ -119,7 +123,7 @@ std::optional<Move> Sequence::keep_looking(TimePoint until, TimePoint now) {
 bool Sequence::waiting_helps() const {
     if (!last_act_) return false;
     const auto leaving = [&](const Holder& h) {
-        return h.is_protected || h.ghost || signalled_.contains(h.key);
+        return h.is_protected || h.ghost || is_being_torn_down(h) || signalled_.contains(h.key);
     };
     const auto& last = *outcome_.last;
     if (last.gpus.empty()) return true;
@@ -158,6 +162,7 @@ void Sequence::judge_now() { outcome_.last = judge(*evidence_, expectations_); }
 
 void Sequence::surveyed(const Evidence& evidence, TimePoint began, TimePoint ended) {
     evidence_ = evidence;
+    evidence_->signalled.assign(signalled_.begin(), signalled_.end());
     if (evidence.complete) {
         carry_optional(*evidence_, optional_);
         optional_ = optional_part(*evidence_, optional_);
@@ -196,6 +201,28 @@ void Sequence::not_carried_out(const Move& move, Error error) {
 }
 
 Move Sequence::finish() {
+// Whom this sweep ended a moment ago, and the driver still lists.
+bool Sequence::still_lists_the_ended() const {
+    return std::ranges::any_of(evidence_->apps, [&](const ComputeApp& app) {
+        const auto is_it = [&](ProcessKey key) { return key.pid == app.pid; };
+        return app.pid && evidence_->find(*app.pid) == nullptr && std::ranges::any_of(signalled_, is_it);
+    });
+}
+
+// Where others live on, verify does not wait for those that it has ended; a look at once would show them as
+// ghosts, and their memory beside that of who came after them.
+std::optional<Move> Sequence::last_look(TimePoint now) {
+    if (concluded_ || winding_down_ || !last_act_ || clean_surveys_ > 0 || !evidence_ ||
+        !evidence_->complete || now >= *last_act_ + last_look_within || !still_lists_the_ended())
+        return std::nullopt;
+    return survey_at(std::min(now + last_look_pause, *last_act_ + last_look_within), Look::quick);
+}
+
+Move Sequence::end(TimePoint now) {
+    if (auto look = last_look(now)) return *look;
+    return finish();
+}
+
     const bool afters = job_.kind == Job::Kind::clear && !job_.dry_run && !cut_ && evidence_ &&
                         evidence_->complete && has_steps(playbooks::RunStep::When::after);
     // Who holds the lock may be changing the host: then the verdict is not this sweep's to give.
@@ -225,7 +252,19 @@ void Sequence::conclude() {
 }
 
 void Sequence::note_after_kill() {
-    for (auto& finding : findings_of_respawns(*before_, *evidence_, *outcome_.last, signalled_))
+// Those of the holders that are there, in which something lives that must.
+std::vector<SparedSupervisor> Sequence::supervisors_to_leave() const {
+    if (!evidence_->root) return {};  // then none is stopped at all
+    playbooks::StopStep all;
+    all.units = all.containers = all.slurm_jobs = true;
+    all.match.holding_gpu = true;
+    auto policy = this->policy();
+    policy.consent = nullptr;
+    return choose_stops(all, *evidence_, policy).left;
+}
+
+    for (auto& finding :
+         findings_of_respawns(*before_, *evidence_, *outcome_.last, signalled_, supervisors_to_leave()))
         add_finding(std::move(finding));
     for (auto& finding : findings_of_launchers(*before_, signalled_)) add_finding(std::move(finding));
     // Pids and start times of the boot before may be others' by now.

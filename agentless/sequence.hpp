@@ -112,7 +112,11 @@ class Sequence {
     std::optional<Move> verify(const playbooks::VerifyStep& step, TimePoint now);
     std::optional<Move> keep_looking(TimePoint until, TimePoint now);
     Move survey_at(TimePoint when, Look look);
+    Move end(TimePoint now);
     Move finish();
+    std::optional<Move> last_look(TimePoint now);
+    bool still_lists_the_ended() const;
+    std::vector<SparedSupervisor> supervisors_to_leave() const;
     void conclude();
     bool waiting_helps() const;
     Milliseconds settle() const;

@@ -24,6 +24,7 @@ void SurveyReader::finish_queries() {
     auto apps = read_app_table(app_.text);
     evidence_.apps = std::move(apps.apps);
     evidence_.app_problems = std::move(apps.problems);
+    evidence_.app_name_rests = std::move(apps.name_rests);
     // None was started beside the stuck one, or ours is stuck itself: no answer within its time either way.
     if (!evidence_.stuck.empty() && !evidence_.gpu_query.exit_status) evidence_.gpu_query.timed_out = true;
 }

@@ -113,6 +113,7 @@ void judge_complete(const Evidence& evidence, const Expectations& expectations, 
         return;
     }
     judge_hung_reads(evidence, findings);
+    judge_name_rests(evidence, worst(host) == Verdict::clean, findings);
     judge_sight(evidence, apps_that_count(host.gpus, evidence), expectations, worst(host) == Verdict::clean,
                 findings);
 }

@@ -34,12 +34,21 @@ bool is_mps_server(const Holder& holder) {
     return holder.exe && holder.exe->ends_with("/nvidia-cuda-mps-server");
 }
 
+// Of those that this sweep has signalled: which GPU it had is not seen any more.
+bool was_ended_and_hangs(const Evidence& evidence) {
+    return std::ranges::any_of(evidence.signalled, [&](ProcessKey key) {
+        const Process* process = evidence.find(key.pid);
+        return process != nullptr && process->key == key && process->state == 'D' && !process->opens_device();
+    });
+}
+
 bool is_listed(const Holder& holder) { return !holder.inherited; }
 
 // The holders of one GPU, sorted by what the witnesses say of them.
 struct Sorted {
     std::vector<const Holder*> unprotected, guarded;  // present ones
     bool ghosts = false;
+    bool torn_down = false;
     bool others = false;  // listed, and not to be found: in another namespace, without pid, or ended
     Mebibytes guarded_memory;
 };
@@ -49,6 +58,7 @@ Sorted sort(const std::vector<Holder>& holders) {
     for (const auto& holder : holders) {
         if (!present(holder)) {
             (holder.ghost ? sorted.ghosts : sorted.others) = true;
+            sorted.torn_down |= is_being_torn_down(holder);
             continue;
         }
         (holder.is_protected ? sorted.guarded : sorted.unprotected).push_back(&holder);
@@ -134,6 +144,8 @@ void find_odd_holders(const std::vector<Holder>& holders, const Evidence& eviden
                 finding("holder-without-pid",
                         fmt::format("the driver lists a holder without its pid{}",
                                     holder.used ? fmt::format(", with {} MiB", holder.used->count) : "")));
+        else if (is_being_torn_down(holder))
+            say("holder-torn-down", "which is still being torn down by the driver (state D)");
         else if (holder.without_device)
             say("holder-without-device", "which lives and has no device file open under a name known here");
         else if (ended(holder))
@@ -273,7 +285,10 @@ void judge_witnesses(const Slot& slot, const GpuVerdict& gpu, const Limit& limit
     if (!sorted.unprotected.empty()) findings.add(finding("held", "held by " + names_of(sorted.unprotected)));
     if (expectations.parse_only) return;
     find_odd_holders(gpu.holders, evidence, findings);
-    const bool ownerless = sorted.unprotected.empty() && (sorted.ghosts || (over && !sorted.others));
+    // While one is torn down whose memory it may be, waiting is all there is to do.
+    const bool on_its_way = sorted.torn_down || was_ended_and_hangs(evidence);
+    const bool ownerless =
+        !on_its_way && sorted.unprotected.empty() && (sorted.ghosts || (over && !sorted.others));
     if (ownerless) find_ownerless(slot, gpu, evidence, expectations, findings);
     compare_memory(slot, gpu, limit, ownerless, evidence, findings);
     find_uninterruptible(sorted.unprotected, findings);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "agentless/holder.hpp"
 #include "agentless/limits.hpp"
 #include "controller/host_block.hpp"
 
@@ -194,7 +195,10 @@ std::string remarks_on(const Holder& holder) {
     if (holder.is_protected) remarks.push_back("protected (" + holder.protected_by + ")");
     if (holder.unit) remarks.push_back("in " + *holder.unit);
     if (holder.inherited) remarks.push_back("keeps a dead process's memory through inherited descriptors");
-    if (holder.without_device) remarks.push_back("has no device file open under a name known here");
+    if (agentless::is_being_torn_down(holder))
+        remarks.push_back("still being torn down by the driver");
+    else if (holder.without_device)
+        remarks.push_back("has no device file open under a name known here");
     if (holder.foreign_pid) remarks.push_back("in another pid namespace");
     std::string text;
     for (const std::string& remark : remarks) text += (text.empty() ? "" : "; ") + remark;

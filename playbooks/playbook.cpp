@@ -167,6 +167,7 @@ bool Match::picks() const {
 bool Playbook::needs_all_processes() const {
     return scheduled_hosts_only || std::any_of(steps.begin(), steps.end(), [](const Step& step) {
                if (std::holds_alternative<StopStep>(step.action) ||
+                   std::holds_alternative<ResetStep>(step.action) ||
                    std::holds_alternative<RebootStep>(step.action) ||
                    std::holds_alternative<CleanShmStep>(step.action))
                    return true;

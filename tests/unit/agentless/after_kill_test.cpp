@@ -176,5 +176,28 @@ TEST(LaunchersLeft, AreFoldedWhereThereAreMany) {
     EXPECT_NE(findings.back().text.find("and 20 more launchers"), std::string::npos);
 }
 
+TEST(CameBack, InAUnitThatMustNotBeStoppedIsNotToBeStoppedAsAWhole) {
+    const std::string unit = "/system.slice/model-server.service";
+    const auto findings = findings_of_respawns(
+        Scene(1).holder(812, 0, 500).in_cgroup(812, unit).evidence(),
+        Scene(1).holder(990, 0, 500).in_cgroup(990, unit).evidence(),
+        judge(Scene(1).holder(990, 0, 500).in_cgroup(990, unit).evidence(), {}), {old_one},
+        {{"other.service", "x"}, {"model-server.service", "pid 70 (dcgm) runs in it: protected"}});
+    ASSERT_EQ(findings.size(), 1u);
+    EXPECT_TRUE(
+        findings[0].remedy.starts_with("not `systemctl stop model-server.service` as a whole: "
+                                       "pid 70 (dcgm) runs in it: protected;"))
+        << findings[0].remedy;
+}
+
+TEST(Survived, InUninterruptibleSleepAndListedNoMoreIsASlowTeardown) {
+    auto after = Scene(1).process(812, 1, "python3").state(812, 'D');
+    EXPECT_EQ(survived(Scene(1).holder(812, 0, 500), after, "KILL", SignalResult::alive).at(0).code,
+              "slow-teardown");
+    after.evidence().app_query.exit_status = 1;  // what is not listed is not known
+    EXPECT_EQ(survived(Scene(1).holder(812, 0, 500), after, "KILL", SignalResult::alive).at(0).code,
+              "unkillable");
+}
+
 }  // namespace
 }  // namespace cleanslate::agentless

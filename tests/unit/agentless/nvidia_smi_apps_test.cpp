@@ -111,5 +111,51 @@ TEST(Apps, AreBounded) {
     EXPECT_FALSE(read.problems.empty());
 }
 
+// A process names itself, with line breaks too. What the name hides must not be a row, nor a message.
+TEST(Apps, MayHaveNamesThatGoOnInTheLinesBelow) {
+    const std::string row = std::string("70, ") + uuid + ", 5 MiB, ";
+    const std::string other = std::string("71, ") + uuid + ", 6 MiB, python3\n";
+    const auto read = read_app_table(row + "/opt/a\nx\xFF\n\nand more\n" + other);
+    ASSERT_EQ(read.apps.size(), 2u);
+    EXPECT_EQ(read.apps[0].name, "/opt/a");
+    EXPECT_EQ(read.apps[1].pid, 71);
+    EXPECT_TRUE(read.problems.empty());
+    ASSERT_EQ(read.name_rests.size(), 2u);
+    EXPECT_EQ(read.name_rests[0].pid, 70);
+    EXPECT_EQ(read.name_rests[0].text, "x\xFF");
+}
+
+TEST(Apps, WhoseNameGoesOnHideNoRowNoPartOfOneAndNoMessage) {
+    const std::string row = std::string("70, ") + uuid + ", 5 MiB, /opt/a\n";
+    const auto forged = read_app_table(row + "72, " + uuid + ", 7 MiB, x\n");
+    ASSERT_EQ(forged.apps.size(), 2u) << "a forged row stays a row";
+    EXPECT_TRUE(forged.name_rests.empty());
+    for (const auto* line : {"72", "72, GPU-0000", "0, GPU-00000000-1111-2222-3333-444444444444, 5 MiB, x",
+                             "72, x", "x, 5 MiB", "[N/A], x", "GPU is lost",
+                             "Unable to determine the device handle for GPU 0000:12:00.0: GPU is lost",
+                             "Failed to initialize NVML: Unknown Error",
+                             "NVIDIA-SMI has failed because it couldn't communicate "
+                             "with the NVIDIA driver.",
+                             "No devices were found"}) {
+        const auto read = read_app_table(row + line + "\n");
+        EXPECT_EQ(read.problems.size(), 1u) << line;
+        EXPECT_TRUE(read.name_rests.empty()) << line;
+        const auto below = read_app_table(row + line + "\nx\xFF\n");
+        EXPECT_EQ(below.problems.size(), 2u) << "no name goes on below a line that is none: " << line;
+    }
+}
+
+TEST(Apps, HaveNoNameToGoOnWithWhereItIsNotTheLastColumnOrThereIsNoRow) {
+    EXPECT_EQ(read_app_table("x\xFF\n").problems.size(), 1u);
+    const auto memory_last =
+        read_app_table(std::string("pid, name, gpu_uuid, used_gpu_memory\n70, a, ") + uuid + ", 5 MiB\nx\n");
+    EXPECT_EQ(memory_last.problems.size(), 1u);
+    EXPECT_TRUE(memory_last.name_rests.empty());
+    std::string many = std::string("70, ") + uuid + ", 5 MiB, /opt/a\n";
+    for (int i = 0; i < 100'000; ++i) many += "noise\n";
+    EXPECT_LE(read_app_table(many).name_rests.size(), 64u);
+    EXPECT_FALSE(read_app_table(many).problems.empty());
+}
+
 }  // namespace
 }  // namespace cleanslate::agentless

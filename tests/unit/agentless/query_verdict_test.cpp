@@ -238,5 +238,22 @@ TEST(Failure, ThatAMessageNamesForAGpuIsSaidAtTheHostWhereTheGpuCanNotSayIt) {
     EXPECT_EQ(codes(host.gpus[1].findings), "gpu-handle-failed:unknown no-row:unknown");
 }
 
+// It may as well be a message that is not known here: never clean, and no more than told where a holder
+// speaks against the host already.
+TEST(Apps, WhoseNameGoesOnAreNamedAndNeverClean) {
+    Scene held(2);
+    held.holder(812, 1, 500).evidence().app_name_rests.push_back({812, "x\xFF"});
+    const auto dirty = judge(held);
+    EXPECT_EQ(dirty.verdict, Verdict::dirty);
+    EXPECT_EQ(codes(dirty.findings), "app-name-broken:note");
+    EXPECT_NE(dirty.findings[0].text.find("pid 812"), std::string::npos);
+    Scene guarded(2);
+    guarded.daemon(90, "/usr/bin/nvidia-persistenced").evidence().app_name_rests.push_back({90, "x"});
+    const auto unknown = judge(guarded);
+    EXPECT_EQ(unknown.verdict, Verdict::unknown);
+    EXPECT_EQ(codes(unknown.findings), "app-name-broken:unknown");
+    EXPECT_NE(unknown.findings[0].remedy.find("clear the host"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace cleanslate::agentless

@@ -171,6 +171,7 @@ TEST(Playbook, NeedsAllProcessesWhereOneStepHasAPattern) {
                      .needs_all_processes());
     EXPECT_TRUE(accepted("steps:\n  - stop: mps\n").needs_all_processes());
     EXPECT_TRUE(accepted("steps:\n  - reboot:\n").needs_all_processes());
+    EXPECT_TRUE(accepted("steps:\n  - reset: {}\n").needs_all_processes());
     EXPECT_TRUE(accepted("steps:\n  - clean_shm: {names: 'nccl-*'}\n").needs_all_processes());
     EXPECT_TRUE(accepted("scheduled_hosts_only: true\n" + holders).needs_all_processes());
     for (const char* key :
