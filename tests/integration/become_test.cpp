@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "tests/integration/logins.hpp"
 #include "tests/integration/program.hpp"
 
 namespace cleanslate::testing {
@@ -82,17 +83,12 @@ class Become : public ::testing::Test {
             ASSERT_EQ(done.status, 0) << done.out;
         }
     }
-    // The host's own sudoers and password, over the machine's; sudo notes its attempts in a file.
+    // The host's own sudoers and password.
     static std::string prepare(const std::string& sudoers) {
-        return "set -e; printf '%s\\n' 'Defaults logfile=/var/log/sudo.log, !syslog' '" + sudoers +
-               "' >/run/sudoers; chmod 440 /run/sudoers; mount --bind /run/sudoers /etc/sudoers; "
-               "hash=$(printf '%s\\n' '" +
-               secret +
+        return give_sudoers(sudoers) + "hash=$(printf '%s\\n' '" + secret +
                "' | openssl passwd -6 -stdin); "
                "sed \"s|^alice:[^:]*:|alice:$hash:|\" /etc/shadow >/run/shadow; cat /run/shadow "
-               ">/etc/shadow; "
-               "printf '127.0.0.1 localhost '\"$(hostname)\"'\\n' >/run/names; mount --bind /run/names "
-               "/etc/hosts";
+               ">/etc/shadow";
     }
     bool lives(const std::string& host, const std::string& name) const {
         for (const auto& process : fleet_->processes())

@@ -2,6 +2,7 @@
 // nothing in it must live.
 
 #include "tests/integration/acts.hpp"
+#include "tests/integration/logins.hpp"
 
 namespace cleanslate::testing {
 namespace {
@@ -20,60 +21,119 @@ class Supervise : public OnAFleet<Supervise> {
   public:
     static void describe(const Descriptions& hosts) {
         const std::string unit = "    restart 50ms\n    cgroup /system.slice/ollama.service\n";
-        hosts.add("unit", "gpus 1\n" + worker("server", "nobody", "0=4000", "    term ignore\n" + unit));
+        for (const auto login : {Login::root, Login::sudo, Login::user}) describe_for(hosts, login);
         hosts.add("fails",
                   "gpus 1\nunit ollama.service stop-fails\n" + worker("server", "nobody", "0=4000", unit));
         hosts.add("hangs",
                   "gpus 1\nunit ollama.service stop-hangs\n" + worker("server", "nobody", "0=4000", unit));
-        hosts.add("container", "gpus 1\n" + worker("boxed", "root", "0=4000",
-                                                   "    restart 50ms\n    cgroup /system.slice/docker-" +
-                                                       container_id + ".scope\n"));
-        hosts.add("podman", "gpus 1\n" + worker("boxed", "root", "0=4000",
-                                                "    restart 50ms\n    cgroup /machine.slice/libpod-" +
-                                                    container_id + ".scope\n"));
-        hosts.add("job", "gpus 1\n" + worker("rank", "dave", "0=4000", job));
-        hosts.add("others-job", "gpus 1\n" + worker("rank", "dave", "0=4000", job));
-        hosts.add(
-            "user-unit",
-            "gpus 1\n" + worker("notes", "bob", "0=4000",
-                                "    restart 50ms\n    cgroup "
-                                "/user.slice/user-1002.slice/user@1002.service/app.slice/notes.service\n"));
         hosts.add("mixed",
                   "gpus 1\nprocess monitor\n    exe /usr/local/bin/dcgm-exporter\n"
                   "    cgroup /system.slice/ollama.service\n    devices monitor\n" +
                       worker("server", "nobody", "0=4000", unit));
-        hosts.add("mps",
-                  "gpus 1\n"
-                  "process control\n    exe /usr/local/bin/nvidia-cuda-mps-control\n"
-                  "    argv nvidia-cuda-mps-control -d\n    cgroup /system.slice/mps.service\n"
-                  "process server\n    exe /usr/local/bin/nvidia-cuda-mps-server\n    parent control\n"
-                  "    memory 0=30\n" +
-                      worker("client", "alice", "0=3000", "    mps yes\n"));
-        hosts.add("no-root",
-                  "gpus 1\ninventory ansible_user alice\n" + worker("server", "nobody", "0=4000", unit));
+        hosts.add("others-job", "gpus 1\n" + worker("rank", "dave", "0=4000", job));
         hosts.add("churn", "gpus 1\n" + worker("server", "nobody", "0=4000", unit));
         hosts.add("unasked", "gpus 1\n" + worker("server", "nobody", "0=4000", unit));
         hosts.add("vanishes",
                   "gpus 1\nunit ollama.service stop-hangs\n" + worker("server", "nobody", "0=4000", unit));
+        // What runs there is alice's own.
+        for (const auto& [host, cgroup] :
+             {std::pair{"own-system-unit", "/system.slice/ollama.service"},
+              std::pair{"own-user-unit",
+                        "/user.slice/user-1001.slice/user@1001.service/app.slice/notes.service"},
+              std::pair{"own-job", "/system.slice/slurmstepd.scope/job_42/step_0/user/task_0"}})
+            hosts.add(at(host, Login::user),
+                      "gpus 1\n" + through(Login::user) +
+                          worker("own", "alice", "0=4000", std::string("    cgroup ") + cgroup + "\n"));
+    }
+    static void SetUpTestSuite() {
+        OnAFleet::SetUpTestSuite();
+        if (fleet_ != nullptr && fleet_->started().status == 0) set_up_logins(*fleet_);
+    }
+
+  private:
+    // What is there once for each login: others' work all of it, but for the client of MPS.
+    static void describe_for(const Descriptions& hosts, Login login) {
+        const std::string gpu = "gpus 1\n" + through(login);
+        const std::string again = "    restart 50ms\n    cgroup ";
+        hosts.add(at("unit", login),
+                  gpu + worker("server", "nobody", "0=4000",
+                               "    term ignore\n" + again + "/system.slice/ollama.service\n"));
+        hosts.add(at("container", login),
+                  gpu + worker("boxed", "root", "0=4000",
+                               again + "/system.slice/docker-" + container_id + ".scope\n"));
+        hosts.add(at("podman", login),
+                  gpu + worker("boxed", "root", "0=4000",
+                               again + "/machine.slice/libpod-" + container_id + ".scope\n"));
+        hosts.add(at("job", login), gpu + worker("rank", "dave", "0=4000", job));
+        hosts.add(
+            at("user-unit", login),
+            gpu + worker("notes", "bob", "0=4000",
+                         again + "/user.slice/user-1002.slice/user@1002.service/app.slice/notes.service\n"));
+        hosts.add(at("mps", login),
+                  gpu +
+                      "process control\n    exe /usr/local/bin/nvidia-cuda-mps-control\n"
+                      "    argv nvidia-cuda-mps-control -d\n    cgroup /system.slice/mps.service\n"
+                      "process server\n    exe /usr/local/bin/nvidia-cuda-mps-server\n    parent control\n"
+                      "    memory 0=30\n" +
+                      worker("client", "alice", "0=3000", "    mps yes\n"));
     }
 };
 
-TEST_F(Supervise, UnitsContainersAndMpsStayAwayOnceStopped) {
-    const auto report = clear("unit,container,podman,user-unit,mps", playbook(stop_all));
+TEST_F(Supervise, UnitsContainersAndMpsStayAwayOnceStoppedAsRootAndBySudo) {
+    const auto logins = logins_to_root();
+    const auto report =
+        clear(listed({"unit", "container", "podman", "user-unit", "mps"}, logins), playbook(stop_all));
     EXPECT_EQ(report.status, 0) << report.err;
-    for (const auto& [host, name, command] :
+    for (const auto& [kind, name, command] :
          {std::tuple{"unit", "server", "systemctl stop ollama.service"},
           std::tuple{"container", "boxed", "docker stop cccccccccccc"},
           std::tuple{"podman", "boxed", "podman stop cccccccccccc"},
           std::tuple{"user-unit", "notes", "systemctl --user --machine=1002@ stop notes.service"},
-          std::tuple{"mps", "client", "nvidia-cuda-mps-control"}}) {
+          std::tuple{"mps", "client", "nvidia-cuda-mps-control"}})
+        for (const auto login : logins) {
+            const auto host = at(kind, login);
+            EXPECT_EQ(report.verdict(host), "clean") << report.host(host).dump(1);
+            EXPECT_FALSE(alive(host, name)) << host;
+            EXPECT_EQ(results(report, host, "stop"), std::vector<std::string>{"ok"}) << host;
+            EXPECT_NE(report.host(host)["commands"].dump().find(command), std::string::npos)
+                << report.host(host)["commands"];
+        }
+    for (const auto login : logins) EXPECT_FALSE(alive(at("mps", login), "server"));
+}
+
+// Of others' work nothing, of one's own what needs no root; and the report says what was left, and why.
+TEST_F(Supervise, AnOrdinaryUserStopsOnlyWhatIsHisOwn) {
+    const auto before = fleet_->processes();
+    const auto report = clear("*-user", playbook(stop_all), {"--yes", "--include-jobs"});
+    EXPECT_EQ(report.status, 1) << report.err;
+    for (const std::string kind : {"unit", "container", "podman", "user-unit", "job", "mps"}) {
+        const auto host = at(kind, Login::user);
+        expect_ended(host, before, {});
+        EXPECT_EQ(report.verdict(host), "dirty") << report.host(host).dump(1);
+        EXPECT_EQ(results(report, host, "stop"), std::vector<std::string>{}) << host;
+    }
+    for (const auto& [kind, owner] :
+         {std::pair{"unit", "nobody"}, std::pair{"container", "root"}, std::pair{"podman", "root"},
+          std::pair{"user-unit", "bob"}, std::pair{"job", "dave"}}) {
+        const auto& spared = report.host(at(kind, Login::user))["spared"];
+        ASSERT_EQ(spared.size(), 1U) << kind << spared.dump(1);
+        EXPECT_EQ(spared[0]["code"], "not-permitted") << spared.dump(1);
+        EXPECT_EQ(spared[0]["user"], owner);
+    }
+    EXPECT_TRUE(report.has_finding("mps-user", "supervisor-left", "MPS was not stopped"))
+        << report.host("mps-user").dump(1);
+    expect_ended("own-system-unit-user", before, {});
+    EXPECT_TRUE(report.has_finding("own-system-unit-user", "supervisor-left", "the login is not root"))
+        << report.host("own-system-unit-user").dump(1);
+    for (const auto& [kind, command] :
+         {std::pair{"own-user-unit", "systemctl --user --machine=1001@ stop notes.service"},
+          std::pair{"own-job", "scancel 42"}}) {
+        const auto host = at(kind, Login::user);
+        expect_ended(host, before, {"own"});
         EXPECT_EQ(report.verdict(host), "clean") << report.host(host).dump(1);
-        EXPECT_FALSE(alive(host, name)) << host;
-        EXPECT_EQ(results(report, host, "stop"), std::vector<std::string>{"ok"}) << host;
         EXPECT_NE(report.host(host)["commands"].dump().find(command), std::string::npos)
             << report.host(host)["commands"];
     }
-    EXPECT_FALSE(alive("mps", "server"));
 }
 
 TEST_F(Supervise, AFailingOrHangingStopIsSaidAndEndsInTime) {
@@ -95,11 +155,7 @@ TEST_F(Supervise, AFailingOrHangingStopIsSaidAndEndsInTime) {
 TEST_F(Supervise, NothingIsStoppedInWhichSomethingMustLive) {
     const auto monitor = fleet_->find("mixed", "monitor");
     const auto server = fleet_->find("mixed", "server");
-    const auto others = fleet_->find("no-root", "server");
-    const auto report = clear("mixed,no-root", playbook(stop_all));
-    EXPECT_TRUE(untouched(others));
-    EXPECT_EQ(results(report, "no-root", "stop"), std::vector<std::string>{});
-    EXPECT_NE(report.verdict("no-root"), "clean");
+    const auto report = clear("mixed", playbook(stop_all));
     EXPECT_TRUE(untouched(monitor));
     EXPECT_TRUE(untouched(server));
     EXPECT_TRUE(report.has_finding("mixed", "supervisor-left", "dcgm-exporter"))
@@ -123,10 +179,14 @@ TEST_F(Supervise, AJobIsCancelledOnlyWhereJobsAreIncluded) {
     const auto others = clear("others-job", playbook(stop_all));
     EXPECT_TRUE(untouched(rank));
     EXPECT_EQ(results(others, "others-job", "stop"), std::vector<std::string>{});
-    const auto report = clear("job", playbook(stop_all), {"--yes", "--include-jobs"});
-    EXPECT_EQ(report.verdict("job"), "clean") << report.host("job").dump(1);
-    EXPECT_NE(report.host("job")["commands"].dump().find("scancel 42"), std::string::npos);
-    EXPECT_FALSE(alive("job", "rank"));
+    const auto logins = logins_to_root();
+    const auto report = clear(listed({"job"}, logins), playbook(stop_all), {"--yes", "--include-jobs"});
+    for (const auto login : logins) {
+        const auto host = at("job", login);
+        EXPECT_EQ(report.verdict(host), "clean") << report.host(host).dump(1);
+        EXPECT_NE(report.host(host)["commands"].dump().find("scancel 42"), std::string::npos);
+        EXPECT_FALSE(alive(host, "rank"));
+    }
 }
 
 TEST_F(Supervise, WithoutAStopStepItIsNamedWithTheCommandThatWouldStopIt) {

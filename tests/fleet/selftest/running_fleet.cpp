@@ -136,9 +136,9 @@ ProcessLine RunningFleet::find(const std::string& host, const std::string& name)
 }
 
 bool lives(int outer, unsigned long long start) {
+    // Whole: a name may have newlines.
     std::ifstream file("/proc/" + std::to_string(outer) + "/stat");
-    std::string text;
-    std::getline(file, text);
+    const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
     const auto end = text.rfind(')');
     if (end == std::string::npos) return false;
     const auto fields = fields_of(text.substr(end + 2), ' ');
