@@ -91,10 +91,10 @@ class Resetter {
     static std::optional<std::string> judge_sick(const GpuVerdict& gpu, std::string& why);
     static bool is_dirty_with_memory(const GpuVerdict& gpu, std::string& why);
     std::optional<std::string> why_none() const;
-    std::optional<std::string> why_not(const GpuVerdict& gpu) const;
-    std::optional<std::string> client_of(const GpuVerdict& gpu) const;
     std::optional<std::string> being_torn_down() const;
     bool evidence_lists(Pid pid) const;
+    std::optional<std::string> why_not(const GpuVerdict& gpu) const;
+    std::optional<std::string> client_of(const GpuVerdict& gpu) const;
     std::optional<std::string> peer_in_use() const;
     std::optional<std::string> holder_of(const GpuVerdict& gpu) const;
     bool is_stopped_for_it(Pid pid) const;
@@ -141,15 +141,13 @@ std::optional<std::string> Resetter::why_none() const {
         return fmt::format("nvidia-smi hangs in the kernel: pid {}", evidence_.stuck.front());
     if (!evidence_.holders_visible || evidence_.proc_hides_others)
         return "not every process could be looked at, so who uses it is not known";
+    if (auto who = being_torn_down()) return who;
     for (const auto& found : verdict_.findings)
         if (found.code == "holder-not-placed")
-    if (auto who = being_torn_down()) return who;
             return "the driver lists a holder on a GPU that is not known here: " + found.text;
     return std::nullopt;
 }
 
-std::optional<std::string> Resetter::why_not(const GpuVerdict& gpu) const {
-    if (!is_bus_id(gpu.bus_id)) return "its bus id is not known";
 // One that the driver lists no more: which GPU it had is not to be seen. What has no memory map and no
 // executable left is past its end, and in state D not out of the kernel. A zombie's threads may be there.
 std::optional<std::string> Resetter::being_torn_down() const {
@@ -172,6 +170,8 @@ bool Resetter::evidence_lists(Pid pid) const {
     return std::ranges::find(evidence_.apps, std::optional(pid), &ComputeApp::pid) != evidence_.apps.end();
 }
 
+std::optional<std::string> Resetter::why_not(const GpuVerdict& gpu) const {
+    if (!is_bus_id(gpu.bus_id)) return "its bus id is not known";
     if (std::ranges::count(verdict_.gpus, gpu.bus_id, &GpuVerdict::bus_id) != 1)
         return "another GPU has its bus id";
     for (const auto& instance : gpu.instances)
@@ -179,11 +179,11 @@ bool Resetter::evidence_lists(Pid pid) const {
             if (!is_stopped_for_it(key.pid))
                 return fmt::format("its MIG instance {} is in use by pid {}",
                                    instance.profile.empty() ? instance.uuid : instance.profile, key.pid);
-    if (auto who = holder_of(gpu)) return fmt::format("held by {}", *who);
-    if (auto who = client_of(gpu)) return fmt::format("its device file is open in {}", *who);
     for (const auto& holder : gpu.holders)
         if (is_being_torn_down(holder))
             return fmt::format("pid {} is still being torn down", holder.key.pid);
+    if (auto who = holder_of(gpu)) return fmt::format("held by {}", *who);
+    if (auto who = client_of(gpu)) return fmt::format("its device file is open in {}", *who);
     if (evidence_.nvswitches == 0) return std::nullopt;
     if (auto who = peer_in_use())
         return fmt::format("{} GPU of it is in use by {}",

@@ -200,7 +200,6 @@ void Sequence::not_carried_out(const Move& move, Error error) {
     failed(std::move(error));
 }
 
-Move Sequence::finish() {
 // Whom this sweep ended a moment ago, and the driver still lists.
 bool Sequence::still_lists_the_ended() const {
     return std::ranges::any_of(evidence_->apps, [&](const ComputeApp& app) {
@@ -223,6 +222,7 @@ Move Sequence::end(TimePoint now) {
     return finish();
 }
 
+Move Sequence::finish() {
     const bool afters = job_.kind == Job::Kind::clear && !job_.dry_run && !cut_ && evidence_ &&
                         evidence_->complete && has_steps(playbooks::RunStep::When::after);
     // Who holds the lock may be changing the host: then the verdict is not this sweep's to give.
@@ -251,7 +251,6 @@ void Sequence::conclude() {
             outcome_.verdict = worse(outcome_.verdict, Verdict::unknown);
 }
 
-void Sequence::note_after_kill() {
 // Those of the holders that are there, in which something lives that must.
 std::vector<SparedSupervisor> Sequence::supervisors_to_leave() const {
     if (!evidence_->root) return {};  // then none is stopped at all
@@ -263,6 +262,7 @@ std::vector<SparedSupervisor> Sequence::supervisors_to_leave() const {
     return choose_stops(all, *evidence_, policy).left;
 }
 
+void Sequence::note_after_kill() {
     for (auto& finding :
          findings_of_respawns(*before_, *evidence_, *outcome_.last, signalled_, supervisors_to_leave()))
         add_finding(std::move(finding));
