@@ -8,6 +8,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 
+#include "agentless/plan_limit.hpp"
 #include "base/text.hpp"
 
 namespace cleanslate::agentless {
@@ -217,6 +218,8 @@ SweepResult Engine::collect() {
             outcome.error =
                 Error{"not_tried", "", fmt::format("not tried: {}", why), "sweep this host again"};
     result.hosts = std::move(outcomes_);
+    if (context_.job.dry_run && context_.job.max_kills_total)
+        limit_plan(result.hosts, *context_.job.max_kills_total);
     shards_.clear();
     return result;
 }

@@ -19,6 +19,8 @@ std::vector<FindingKind> act_findings() {
         {"too-many-targets", dirty, "more processes would be signalled than allowed: none was",
          "the targets against --max-kills, --max-kills-total or the playbook's max_kills",
          "look at the dry run; raise the limit if it is right"},
+        {"user-not-seen", note, "the playbook means users of whom no process was seen on the host",
+         "`user` of the step's match, against the owners in the survey", "look whether the name is right"},
         {"no-scheduler", note,
          "nothing was signalled: no scheduler was recognised, and who runs by hand here looks like an orphan",
          "no daemon of Slurm, Kubernetes, PBS, LSF or HTCondor among the processes",

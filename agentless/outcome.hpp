@@ -36,6 +36,8 @@ struct CommandAction {
     std::string command;   // "systemctl stop ollama.service", "nvidia-smi --gpu-reset -i 0000:17:00.0", ...
     std::string about;     // printable: "supervisor of 812", "3 MiB of alice, 2 h old"; empty for run
     bool planned = false;  // a dry run: shown, never run
+    // Planned for the case that the steps before leave it to be done: `about` says when.
+    bool conditional = false;
     bool withheld =
         false;  // would be done, and is not: `about` says why (no --allow-..., a peer GPU is held)
     bool not_sent = false;  // meant to be done, and stopped right before: no audit, a limit, Ctrl-C
@@ -56,7 +58,8 @@ struct PlannedStep {
     std::vector<ProcessKey> targets;    // of a signal step, or of a stop step's match
     std::vector<Spared> spared;         // protected, not permitted, another's
     std::vector<std::size_t> commands;  // places in HostOutcome::commands
-    std::vector<std::string> notes;     // printable: "withheld: GPU 3: ...", "not reached: ..."
+    std::vector<std::string> notes;     // printable: "would be withheld: GPU 3: ...", "not reached: ..."
+    std::vector<Holder> target_holders = {};  // who the targets are, where known
 };
 
 struct HostOutcome {

@@ -75,6 +75,8 @@ class Resetter {
                 continue;
             if (!withheld) withheld = everywhere;
             if (!withheld) withheld = why_not(gpu);
+            if (!withheld && policy_.consent != nullptr && !policy_.consent->resets.contains(gpu.bus_id))
+                withheld = "not in the plan that was agreed to";
             if (withheld)
                 choice_.withheld.push_back({named(gpu), std::move(*withheld)});
             else

@@ -171,6 +171,7 @@ void Sequence::surveyed(const Evidence& evidence, TimePoint began, TimePoint end
     if (!evidence.driver_version.empty()) outcome_.driver_version = evidence.driver_version;
     if (!evidence.boot_id.empty()) outcome_.boot_id = evidence.boot_id;
     judge_now();
+    if (outcome_.surveys == 1 && evidence.complete) note_unseen_users();
     if (!last_act_) return;
     // Of two clean surveys the second counts only if it began after the host had time to settle.
     if (!outcome_.last->clean()) return;

@@ -136,6 +136,7 @@ class Sequence {
     int begin_round(const std::vector<ProcessKey>& targets);
     void note_spared(const std::vector<Spared>& spared);
     void note_left(const std::vector<SparedSupervisor>& left);
+    void note_unseen_users();
 
     // sequence_commands.cpp
     Move take_lock();
@@ -149,7 +150,7 @@ class Sequence {
     // sequence_cures.cpp
     std::optional<Move> begin_reset(const playbooks::ResetStep& step, TimePoint now);
     std::optional<Move> begin_reboot(const playbooks::RebootStep& step);
-    std::optional<std::string> why_no_reboot() const;
+    std::optional<std::string> why_no_reboot(const Evidence& evidence) const;
     std::size_t add_reset(const ResetTarget& target, const playbooks::ResetStep& step, int number);
     void withhold(std::size_t action, const std::string& why);
     Withheld withhold_reset(std::size_t action, const ResetTarget& gpu);
@@ -172,6 +173,10 @@ class Sequence {
     void plan_command(const playbooks::RunStep& step, PlannedStep& planned, bool acts);
     void plan_reset(const playbooks::ResetStep& step, PlannedStep& planned);
     void plan_reboot(PlannedStep& planned);
+    bool withhold_too_many(PlannedStep& planned);
+    void end_in_plan(const StopTarget& stop);
+    Evidence after_planned() const;
+    void make_conditional(std::size_t action);
     void plan_clean_shm(const playbooks::CleanShmStep& step, PlannedStep& planned);
 
     const Job& job_;
@@ -209,6 +214,9 @@ class Sequence {
     std::size_t signalled_earlier_ = 0;  // in boots before this one
     std::size_t first_of_boot_ = 0;      // of outcome.signals
     std::set<std::string> stops_tried_;  // commands of the stop step under way
+    // Of a dry run: who is gone where the steps up to now do what they would, and the last of them that acts.
+    std::set<ProcessKey> planned_gone_;
+    int last_planned_act_ = 0;
 };
 
 }  // namespace cleanslate::agentless

@@ -1,6 +1,5 @@
-// What is done where no signal helps: GPUs are reset, the host is rebooted,
-// leftovers of dead jobs in /dev/shm are removed. Each is withheld unless the
-// person allows it by its flag.
+// What is done where no signal helps: GPUs are reset, the host is rebooted, leftovers of dead jobs in
+// /dev/shm are removed. Each is withheld unless the person allows it by its flag.
 
 #include <fmt/format.h>
 
@@ -20,6 +19,7 @@ namespace {
 
 constexpr std::string_view no_reset = "--allow-reset was not given";
 constexpr std::string_view no_reboot = "--allow-reboot was not given";
+constexpr std::string_view not_agreed = "not in the plan that was agreed to";
 constexpr std::string_view cure_remedy = "do what the reason says, then clear again";
 
 std::string title(const ResetTarget& target) {
@@ -56,18 +56,22 @@ void Sequence::withhold(std::size_t action, const std::string& why) {
     CommandAction& command = outcome_.commands[action];
     command.planned = false;
     command.withheld = true;
-    command.about += fmt::format("{}withheld: {}", command.about.empty() ? "" : "; ", printable(why));
+    command.about += fmt::format("{}{}withheld: {}", command.about.empty() ? "" : "; ",
+                                 job_.dry_run ? "would be " : "", printable(why));
 }
 
 Withheld Sequence::withhold_reset(std::size_t action, const ResetTarget& gpu) {
-    withhold(action, std::string(no_reset));
-    return {title(gpu), fmt::format("{} ({})", no_reset, gpu.why)};
+    const std::string why = !job_.allow_reset ? std::string(no_reset) : "too many processes are in its way";
+    withhold(action, why);
+    return {title(gpu), fmt::format("{} ({})", why, gpu.why)};
 }
 
 void Sequence::withhold_reboot(std::size_t action, const std::string& why) {
     withhold(action, why);
     add_finding({Severity::note, "reboot-withheld",
-                 fmt::format("the host was not rebooted: {}", printable(why)), std::string(cure_remedy)});
+                 fmt::format("the host {}: {}", job_.dry_run ? "would not be rebooted" : "was not rebooted",
+                             printable(why)),
+                 std::string(cure_remedy)});
 }
 
 std::size_t Sequence::add_reset(const ResetTarget& target, const playbooks::ResetStep& step, int number) {
@@ -81,12 +85,12 @@ std::size_t Sequence::add_reset(const ResetTarget& target, const playbooks::Rese
 void Sequence::note_withheld(const std::vector<Withheld>& withheld) {
     for (const auto& one : withheld)
         add_finding({Severity::note, "reset-withheld",
-                     fmt::format("{} was not reset: {}", printable(one.what), printable(one.why)),
+                     fmt::format("{} {}: {}", printable(one.what),
+                                 job_.dry_run ? "would not be reset" : "was not reset", printable(one.why)),
                      std::string(cure_remedy)});
 }
 
-// Memory that nobody holds comes back by itself a moment after its process is
-// gone: that is waited for.
+// Memory that nobody holds comes back by itself a moment after its process is gone: that is waited for.
 std::optional<Move> Sequence::begin_reset(const playbooks::ResetStep& step, TimePoint now) {
     if (last_act_)
         if (auto look = keep_looking(*last_act_ + step.within, now)) return look;
@@ -147,20 +151,22 @@ void Sequence::gpus_reset(const ResetGpus& move, const ResetReport& report, Time
     }
     for (auto& finding : findings_of_daemons(report)) add_finding(std::move(finding));
     if (!report.complete)
-        failed(Error{"reset_incomplete", "reset", "the reset script was cut before its end record",
-                     "GPUs may have been reset, and daemons be stopped: run "
-                     "`cleanslate check` on this host"});
+        failed(
+            Error{"reset_incomplete", "reset", "the reset script was cut before its end record",
+                  "GPUs may have been reset, and daemons be stopped: run `cleanslate check` on this host"});
 }
 
-std::optional<std::string> Sequence::why_no_reboot() const {
+std::optional<std::string> Sequence::why_no_reboot(const Evidence& evidence) const {
     if (!job_.allow_reboot) return std::string(no_reboot);
-    if (evidence_->boot_id.empty()) return "its boot id is not known: a reboot could not be proven";
-    if (auto why = use_elsewhere(*outcome_.last, *evidence_, expectations_.protection)) return why;
-    return reboot_withheld(*evidence_, policy());
+    if (halted_) return "more processes are in its way than may be signalled";
+    if (evidence.boot_id.empty()) return "its boot id is not known: a reboot could not be proven";
+    if (task_.consent && !task_.consent->reboot) return std::string(not_agreed);
+    if (auto why = use_elsewhere(*outcome_.last, evidence, expectations_.protection)) return why;
+    return reboot_withheld(evidence, policy());
 }
 
 std::optional<Move> Sequence::begin_reboot(const playbooks::RebootStep& step) {
-    if (const auto why = why_no_reboot()) {
+    if (const auto why = why_no_reboot(*evidence_)) {
         withhold_reboot(add_command(Kind::reboot, static_cast<int>(++step_), "reboot"), *why);
         return std::nullopt;
     }
@@ -192,8 +198,7 @@ void Sequence::reboot_refused(const Reboot& move, const RebootReport& report) {
                  "reboot it by hand, then clear again"});
 }
 
-// Nothing of the boot before is left: no lock, no process that was signalled,
-// no context.
+// Nothing of the boot before is left: no lock, no process that was signalled, no context.
 void Sequence::rebooted(const Reboot& move, TimePoint ended) {
     CommandAction& action = outcome_.commands[move.action];
     action.ran_to_end = action.ok = true;

@@ -1,6 +1,7 @@
 // What ends processes: signal and stop steps, and the limits on how many.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -76,7 +77,11 @@ void Sequence::add_signals(const playbooks::SignalStep& step, const Choice& choi
 
 // One supervisor at a time, and a look after each: the next is chosen from what is there by then.
 std::optional<Move> Sequence::begin_stop(const playbooks::StopStep& step) {
-    const StopChoice choice = choose_stops(step, *evidence_, policy());
+    StopChoice choice = choose_stops(step, *evidence_, policy());
+    for (const auto& stop : choice.stops)
+        std::erase_if(choice.spared, [&](const Spared& spared) {
+            return std::ranges::find(stop.processes, spared.key) != stop.processes.end();
+        });
     note_spared(choice.spared);
     note_left(choice.left);
     const auto target = std::ranges::find_if(
@@ -131,7 +136,7 @@ bool Sequence::too_many_targets() {
          fmt::format("{} would be signalled, and {} allows {} on a host: {}", processes(count),
                      job_.max_kills ? "--max-kills" : "the playbook's max_kills", *limit,
                      done > 0 ? fmt::format("none after the first {}", done) : std::string("none was")),
-         "raise --max-kills with --dry-run, and look whether they are right"});
+         "look at the plan with --dry-run, and raise --max-kills if all of it is right"});
     return true;
 }
 
@@ -141,10 +146,10 @@ void Sequence::too_many_in_total(const Move& move, int allowed) {
     round_.clear();
     halted_ = true;
     add_finding({Severity::dirty, "too-many-targets",
-                 fmt::format("{} more would be signalled here, and --max-kills-total allows {} on all hosts "
-                             "together: none was",
+                 fmt::format("{} here and those of other hosts are more than the {} that --max-kills-total "
+                             "allows on all hosts together: none was signalled here",
                              processes(static_cast<std::size_t>(fresh)), allowed),
-                 "look at the dry run; raise --max-kills-total if it is right"});
+                 "look at the plan with --dry-run, and raise --max-kills-total if all of it is right"});
 }
 
 void Sequence::mark_not_sent(const Move& move) {
@@ -194,10 +199,33 @@ void Sequence::note_spared(const std::vector<Spared>& spared) {
                      "set unscheduled: true in the inventory for hosts that are shared without one"});
 }
 
+// A name with a slip in it means nobody, and looks like a host where there is nothing to do.
+void Sequence::note_unseen_users() {
+    const auto look = [&](const playbooks::Match& match) {
+        const auto seen = [&](const std::string& user) {
+            return std::ranges::any_of(evidence_->processes, [&](const Process& process) {
+                return (!process.user.empty() && process.user == user) ||
+                       (process.uid && std::to_string(*process.uid) == user);
+            });
+        };
+        if (match.user.empty() || std::ranges::any_of(match.user, seen)) return;
+        add_finding({Severity::note, "user-not-seen",
+                     fmt::format("no process of user {} was seen here",
+                                 printable(fmt::format("{}", fmt::join(match.user, ", ")))),
+                     "look whether the name is right"});
+    };
+    for (const auto& step : steps_) {
+        if (const auto* signal = std::get_if<playbooks::SignalStep>(&step.action)) look(signal->match);
+        if (const auto* stop = std::get_if<playbooks::StopStep>(&step.action)) look(stop->match);
+    }
+}
+
 void Sequence::note_left(const std::vector<SparedSupervisor>& left) {
     for (const auto& one : left)
         add_finding({Severity::note, "supervisor-left",
-                     fmt::format("{} was not stopped: {}", printable(one.name), printable(one.why)),
+                     fmt::format("{} {}: {}", printable(one.name),
+                                 job_.dry_run ? "would not be stopped" : "was not stopped",
+                                 printable(one.why)),
                      "stop what can be stopped by hand, then clear again"});
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "agentless/holder.hpp"
 #include "agentless/sequence.hpp"
 #include "base/overloaded.hpp"
 #include "base/text.hpp"
@@ -15,7 +16,12 @@ namespace {
 using When = playbooks::RunStep::When;
 
 std::string withheld_note(std::string_view what, std::string_view why) {
-    return fmt::format("withheld: {}: {}", printable(what), printable(why));
+    return fmt::format("would be withheld: {}: {}", printable(what), printable(why));
+}
+
+bool is_in(const std::string& cgroup, const std::string& path) {
+    return !path.empty() && cgroup.starts_with(path) &&
+           (cgroup.size() == path.size() || cgroup[path.size()] == '/');
 }
 
 // A clean host gets these steps too, and its `before` commands where one of them acts.
@@ -73,7 +79,7 @@ bool Sequence::has_something_to_do(const playbooks::Step& step) const {
         [&](const playbooks::ResetStep& s) {
             return job_.allow_reset && !choose_resets(s, *evidence_, *outcome_.last, policy()).gpus.empty();
         },
-        [&](const playbooks::RebootStep&) { return !why_no_reboot(); },
+        [&](const playbooks::RebootStep&) { return !why_no_reboot(*evidence_); },
         [&](const playbooks::CleanShmStep& s) {
             return job_.allow_shm && !choose_shm(s, *evidence_, policy()).files.empty();
         },
@@ -82,6 +88,13 @@ bool Sequence::has_something_to_do(const playbooks::Step& step) const {
 }
 
 void Sequence::plan_step(const playbooks::Step& step, PlannedStep& planned, bool acts) {
+    // Too many targets end the host's course: nothing stands behind them but what comes at the very end.
+    const auto* run = std::get_if<playbooks::RunStep>(&step.action);
+    if (halted_ && ((run != nullptr && run->when == When::in_order) ||
+                    std::holds_alternative<playbooks::CleanShmStep>(step.action))) {
+        planned.notes.emplace_back("not reached: more processes than may be signalled on a host");
+        return;
+    }
     std::visit(Overloaded{
                    [&](const playbooks::SignalStep& s) { plan_signal(s, planned); },
                    [&](const playbooks::StopStep& s) { plan_stop(s, planned); },
@@ -106,32 +119,68 @@ void Sequence::plan_signal(const playbooks::SignalStep& step, PlannedStep& plann
     note_spared(choice.spared);
     planned.spared = choice.spared;
     for (const auto& target : choice.targets) planned.targets.push_back(target.key);
-    if (choice.targets.empty()) return;
-    if (halted_ || too_many_targets()) {
-        planned.notes.emplace_back("withheld: more processes than may be signalled on a host");
-        return;
-    }
+    if (choice.targets.empty() || withhold_too_many(planned)) return;
     add_signals(step, choice, planned.step);
     extend_consent(outcome_.plan, choice, *evidence_);
+    planned_gone_.insert(planned.targets.begin(), planned.targets.end());
+    last_planned_act_ = planned.step;
+}
+
+bool Sequence::withhold_too_many(PlannedStep& planned) {
+    if (!halted_ && !too_many_targets()) return false;
+    planned.notes.emplace_back("would be withheld: more processes than may be signalled on a host");
+    return true;
+}
+
+// A supervisor ends all that is in it.
+void Sequence::end_in_plan(const StopTarget& stop) {
+    planned_gone_.insert(stop.processes.begin(), stop.processes.end());
+    for (const auto& process : evidence_->processes)
+        if (process.cgroup && is_in(*process.cgroup, stop.supervisor.path)) planned_gone_.insert(process.key);
+}
+
+// What a survey would see if the steps planned up to now did what they are to do: nobody of theirs is left,
+// and what they held is in nobody's hands.
+Evidence Sequence::after_planned() const {
+    Evidence after = *evidence_;
+    std::set<Pid> pids;
+    for (const auto& key : planned_gone_) pids.insert(key.pid);
+    std::erase_if(after.processes, [&](const Process& p) { return planned_gone_.contains(p.key); });
+    std::erase_if(after.apps, [&](const ComputeApp& app) { return app.pid && pids.contains(*app.pid); });
+    return after;
+}
+
+// Whether it comes to it is seen when the steps before have done what they can.
+void Sequence::make_conditional(std::size_t action) {
+    CommandAction& command = outcome_.commands[action];
+    if (last_planned_act_ == 0 || !command.planned) return;
+    command.conditional = true;
+    command.about = fmt::format("only if it is still needed after step {}{}{}", last_planned_act_,
+                                command.about.empty() ? "" : ": ", command.about);
 }
 
 void Sequence::plan_stop(const playbooks::StopStep& step, PlannedStep& planned) {
-    const StopChoice choice = choose_stops(step, *evidence_, policy());
+    StopChoice choice = choose_stops(step, *evidence_, policy());
+    for (const auto& stop : choice.stops)  // MPS: no signal may go to whom its own command ends
+        std::erase_if(choice.spared, [&](const Spared& spared) {
+            return std::ranges::find(stop.processes, spared.key) != stop.processes.end();
+        });
     note_spared(choice.spared);
     note_left(choice.left);
     planned.spared = choice.spared;
     for (const auto& left : choice.left) planned.notes.push_back(withheld_note(left.name, left.why));
     for (const auto& stop : choice.stops)
         planned.targets.insert(planned.targets.end(), stop.processes.begin(), stop.processes.end());
-    if (choice.stops.empty()) return;
-    if (halted_ || too_many_targets()) {
-        planned.notes.emplace_back("withheld: more processes than may be signalled on a host");
-        return;
-    }
+    for (const auto& key : planned.targets)
+        if (const Process* process = evidence_->find(key.pid))
+            planned.target_holders.push_back(describe(*process, *evidence_, expectations_));
+    if (choice.stops.empty() || withhold_too_many(planned)) return;
     for (const auto& stop : choice.stops) {
         add_stop(stop, planned.step);
         extend_consent(outcome_.plan, choice_of(stop), *evidence_);
+        end_in_plan(stop);
     }
+    last_planned_act_ = planned.step;
 }
 
 void Sequence::plan_command(const playbooks::RunStep& step, PlannedStep& planned, bool acts) {
@@ -143,34 +192,54 @@ void Sequence::plan_command(const playbooks::RunStep& step, PlannedStep& planned
                       : step.when == When::after ? Kind::after
                                                  : Kind::run;
     add_command(kind, planned.step, step.command);
+    if (kind == Kind::run) last_planned_act_ = planned.step;
 }
 
+// Chosen from what the steps before would leave: a GPU whose holders they end is dirty with memory that
+// nobody holds, should it not come back.
 void Sequence::plan_reset(const playbooks::ResetStep& step, PlannedStep& planned) {
-    const ResetChoice choice = choose_resets(step, *evidence_, *outcome_.last, policy());
+    const Evidence after = after_planned();
+    const ResetChoice choice = choose_resets(step, after, judge(after, expectations_), policy());
     auto withheld = choice.withheld;
+    bool any = false;
     for (const auto& gpu : choice.gpus) {
         const auto action = add_reset(gpu, step, planned.step);
-        if (!job_.allow_reset) withheld.push_back(withhold_reset(action, gpu));
+        if (!job_.allow_reset || halted_) {
+            withheld.push_back(withhold_reset(action, gpu));
+            continue;
+        }
+        any = true;
+        make_conditional(action);
+        extend_consent(outcome_.plan, {}, *evidence_);
+        outcome_.plan->resets.insert(gpu.bus_id);
     }
+    if (any) last_planned_act_ = planned.step;
     note_withheld(withheld);
     for (const auto& one : withheld) planned.notes.push_back(withheld_note(one.what, one.why));
 }
 
 void Sequence::plan_reboot(PlannedStep& planned) {
     const auto action = add_command(Kind::reboot, planned.step, "reboot");
-    if (const auto why = why_no_reboot()) {
+    if (const auto why = why_no_reboot(after_planned())) {
         withhold_reboot(action, *why);
         planned.notes.push_back(withheld_note("the host", *why));
+        return;
     }
+    make_conditional(action);
+    extend_consent(outcome_.plan, {}, *evidence_);
+    outcome_.plan->reboot = true;
+    last_planned_act_ = planned.step;
 }
 
 void Sequence::plan_clean_shm(const playbooks::CleanShmStep& step, PlannedStep& planned) {
     const ShmChoice choice = choose_shm(step, *evidence_, policy());
     auto kept = choice.kept;
+    std::vector<Withheld> without_flag;
     for (const auto& file : choice.files) {
         const auto action = add_file(file, planned.step);
-        if (!job_.allow_shm) kept.push_back(withhold_file(action, file));
+        if (!job_.allow_shm) without_flag.push_back(withhold_file(action, file));
     }
+    note_kept(without_flag);  // the files stand in the step themselves, with their sizes
     if (job_.allow_shm && !choice.files.empty()) {
         extend_consent(outcome_.plan, {}, *evidence_);
         for (const auto& file : choice.files) outcome_.plan->files.insert({file.device, file.inode});

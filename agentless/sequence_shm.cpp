@@ -73,8 +73,9 @@ void Sequence::note_kept(const std::vector<Withheld>& kept) {
         const auto end = names.begin() + static_cast<std::ptrdiff_t>(shown);
         add_finding(
             {Severity::note, "shm-kept",
-             fmt::format("{}{} kept: {}", fmt::join(names.begin(), end, ", "),
-                         names.size() > shown ? fmt::format(" and {} more", names.size() - shown) : "", why),
+             fmt::format("{}{} {}: {}", fmt::join(names.begin(), end, ", "),
+                         names.size() > shown ? fmt::format(" and {} more", names.size() - shown) : "",
+                         job_.dry_run ? "would be kept" : "kept", why),
              "do what the reason says, then clear again"});
     }
 }

@@ -73,6 +73,7 @@ class Stopper {
             if (target.supervisor && is_asked_for(target.supervisor->kind)) group(target);
         }
         for (auto& one : groups_) {
+            if (one.supervisor.kind == SupervisorKind::login_session) continue;  // that it stays is no news
             auto why = why_left(one);
             if (why)
                 result_.left.push_back({one.supervisor.name, std::move(*why)});
@@ -163,7 +164,6 @@ std::optional<std::string> Stopper::why_left(const Group& group) const {
 }
 
 std::optional<std::string> Stopper::why_not_at_all(const Supervisor& supervisor) const {
-    if (supervisor.kind == SupervisorKind::login_session) return "a login is not stopped";
     if (supervisor.stop_command.empty())
         return supervisor.kind == SupervisorKind::systemd_unit ? "unrelated work runs in it too"
                                                                : "no command is known that stops it";

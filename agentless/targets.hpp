@@ -47,6 +47,9 @@ struct Consent {
     std::string boot_id;  // a host that has booted since: nothing is consented to
     // Files of /dev/shm that were listed, by device and inode.
     std::set<std::pair<std::uint64_t, std::uint64_t>> files = {};
+    // GPUs that may be reset, by bus id: those that were listed.
+    std::set<std::string> resets = {};
+    bool reboot = false;
 };
 
 struct ChoicePolicy {

@@ -238,6 +238,8 @@ TEST(Resets, NothingOnAHostThatHasBootedSinceThePlan) {
     policy.consent = &consent;
     EXPECT_EQ(resets(scene, {}, policy), Lines{"GPU 2: the host has booted since the plan"});
     consent.boot_id = scene.evidence().boot_id;
+    EXPECT_EQ(resets(scene, {}, policy), Lines{"GPU 2: not in the plan that was agreed to"});
+    consent.resets = {testing::bus_of(2)};
     EXPECT_EQ(resets(scene, {}, policy), Lines{"reset 2: sick: gpu-requires-reset"});
 }
 

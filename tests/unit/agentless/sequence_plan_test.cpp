@@ -75,7 +75,10 @@ TEST_F(APlan, HasEveryStepWithWhatItWouldDoNow) {
     EXPECT_EQ(command(2).command, "systemctl stop model-server.service");
     EXPECT_EQ(step(2).targets, (std::vector<ProcessKey>{{812, 8120}}));
     EXPECT_EQ(step(3).targets, (std::vector<ProcessKey>{{812, 8120}}));
-    EXPECT_EQ(command(4).command, "nvidia-smi --gpu-reset -i " + testing::bus_of(5));
+    ASSERT_EQ(step(4).commands.size(), 2u) << "also the one that the stop would free";
+    EXPECT_EQ(command(4).command, "nvidia-smi --gpu-reset -i " + testing::bus_of(2));
+    EXPECT_EQ(outcome_.commands.at(step(4).commands[1]).command,
+              "nvidia-smi --gpu-reset -i " + testing::bus_of(5));
     EXPECT_EQ(command(5).command, "reboot");
     EXPECT_EQ(command(6).command, "rm /dev/shm/nccl-a");
     EXPECT_EQ(command(8).command, "write marker");
@@ -92,7 +95,9 @@ TEST_F(APlan, NamesTheFlagsThatWhatIsWithheldNeeds) {
     expect_finish(Verdict::dirty);
     EXPECT_TRUE(notes(4, "withheld: GPU 5: --allow-reset"));
     EXPECT_TRUE(notes(5, "withheld: the host: --allow-reboot"));
-    EXPECT_TRUE(notes(6, "withheld: /dev/shm/nccl-a: --allow-shm"));
+    EXPECT_EQ(command(6).about,
+              "3 MiB of bob, unchanged for 2h00m; would be withheld: --allow-shm was not given");
+    EXPECT_EQ(command(6).bytes, 3u << 20);
     for (int i : {4, 5, 6}) {
         EXPECT_TRUE(command(i).withheld);
         EXPECT_FALSE(command(i).planned) << "a yes would not cover it";
