@@ -89,6 +89,14 @@ class Hostile : public OnAFleet<Hostile> {
             for (const auto& one : gpu["holders"]) named |= one["pid"] == holder.pid;
         EXPECT_TRUE(named) << holder.name << " in " << report.host("names").dump(1);
     }
+    // Nor may what a reader of the JSON takes out of it draw.
+    static void expect_no_control_characters(const json& value) {
+        if (value.is_structured())
+            for (const auto& part : value) expect_no_control_characters(part);
+        if (!value.is_string()) return;
+        for (const unsigned char byte : value.get<std::string>())
+            EXPECT_TRUE(byte >= ' ' && byte != 0x7f) << static_cast<int>(byte) << " in " << value;
+    }
     // As it came, byte for byte: of what a process calls itself nothing can move a cursor or begin a line.
     static void expect_nothing_drawn(const std::string& out) {
         for (const char byte : {'\x1b', '\x07', '\xff', '\xfe', '\t'})
@@ -125,6 +133,8 @@ TEST_F(Hostile, NamesChangeNothingAndDrawNothing) {
     ASSERT_TRUE(checked.document.is_object()) << checked.err;
     expect_seen(checked, loud);
     expect_seen(checked, padded);
+    expect_no_control_characters(checked.document);
+    EXPECT_NE(checked.document.dump().find(R"(\\x1B)"), std::string::npos) << "shown, and not drawn";
     for (const std::string format : {"text", "json"}) {
         const auto shown = operator_->run({"check", "-l", "names", "--color", "never", "--format", format});
         EXPECT_EQ(shown.status, checked.status);
