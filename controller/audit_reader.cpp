@@ -57,8 +57,10 @@ void add_result(AuditedAct& act, const Json& json) {
 
 std::string identity_of(const AuditedAct& act) {
     std::string identity = act.host;
-    for (const std::string& part : {act.boot_id, std::to_string(act.step.value_or(-1)), act.signal, act.kind,
-                                    std::to_string(act.pid.value_or(-1)), act.start})
+    // A pid means something in its own boot alone. A reboot ends in another boot than it began in.
+    for (const std::string& part :
+         {act.signal.empty() ? std::string() : act.boot_id, std::to_string(act.step.value_or(-1)), act.signal,
+          act.kind, std::to_string(act.pid.value_or(-1)), act.start})
         identity += '\n' + part;
     // A signal is known by its process; its command line need not be the same in both records.
     return act.signal.empty() ? identity + '\n' + act.command : identity;
@@ -152,7 +154,11 @@ AuditReader::Open& AuditReader::open(const std::string& id) {
 void AuditReader::add_act(Open& open, AuditedAct act, bool is_result) {
     const std::string identity = identity_of(act);
     if (is_result) {
-        if (const auto found = open.pending.find(identity); found != open.pending.end()) {
+        // Of several alike the first that has none.
+        const auto [first, last] = open.pending.equal_range(identity);
+        const auto found =
+            std::min_element(first, last, [](const auto& a, const auto& b) { return a.second < b.second; });
+        if (found != last) {
             AuditedAct& intent = open.sweep.acts[found->second];
             intent.ended = true;
             intent.result = act.result;

@@ -57,6 +57,31 @@ TEST(AuditReader, PairsWhatWasMeantWithWhatBecameOfIt) {
     EXPECT_EQ(read.unreadable, 0u);
 }
 
+TEST(AuditReader, PairsARebootWithItsResultThoughTheBootIdIsAnother) {
+    Line intend = command_line("intend", "gpu01", "reboot"),
+         result = command_line("result", "gpu01", "reboot");
+    intend["kind"] = result["kind"] = "reboot";
+    intend["boot_id"] = "b00t";
+    result["boot_id"] = "b01t";
+    const auto read = read_log(log_of({begin(), intend, result, end()}));
+    ASSERT_THAT(read.sweeps, SizeIs(1));
+    ASSERT_THAT(read.sweeps[0].acts, SizeIs(1));
+    EXPECT_TRUE(read.sweeps[0].acts[0].intended && read.sweeps[0].acts[0].ended);
+    EXPECT_EQ(read.sweeps[0].acts[0].boot_id, "b00t");
+}
+
+TEST(AuditReader, GivesTheFirstOfTwoAlikeTheFirstResult) {
+    Line second = command_line("result", "gpu01", "true");
+    second["exit_status"] = 7;
+    const auto read = read_log(
+        log_of({begin(), command_line("intend", "gpu01", "true"), command_line("intend", "gpu01", "true"),
+                command_line("result", "gpu01", "true"), second, end()}));
+    ASSERT_THAT(read.sweeps, SizeIs(1));
+    ASSERT_THAT(read.sweeps[0].acts, SizeIs(2));
+    EXPECT_EQ(read.sweeps[0].acts[0].exit_status, 5);
+    EXPECT_EQ(read.sweeps[0].acts[1].exit_status, 7);
+}
+
 TEST(AuditReader, KeepsAnIntentWithoutItsResult) {
     const auto read = read_log(log_of(
         {begin(), signal_line("intend", 812), signal_line("intend", 813), signal_line("result", 813)}));
