@@ -108,8 +108,7 @@ void write_kind(Page& page, const FindingKind& kind) {
     write_part(page, "remedy", kind.remedy);
 }
 
-// One line a code, for grep; wrapped only where a person reads it.
-void write_list(Page& page, const std::vector<const FindingKind*>& kinds, bool wrapped) {
+void write_list(Page& page, const std::vector<const FindingKind*>& kinds) {
     std::size_t code = 0, severity = 0;
     for (const FindingKind* kind : kinds) {
         code = std::max(code, kind->code.size());
@@ -117,7 +116,7 @@ void write_list(Page& page, const std::vector<const FindingKind*>& kinds, bool w
     }
     const std::size_t left = code + severity + 4;
     for (const FindingKind* kind : kinds) {
-        const bool fits = wrapped && page.columns() > left + 20;
+        const bool fits = page.columns() > left + 20;
         const auto lines = fits ? wrap(kind->meaning, page.columns() - left)
                                 : std::vector<std::string>{std::string(kind->meaning)};
         page.line(0,
@@ -159,7 +158,7 @@ int explain_command(const Context& context) {
     if (options.format == Format::json) {
         context.out.write(json_of(found.kinds));
     } else if (options.codes.empty()) {
-        write_list(page, found.kinds, terminal);
+        write_list(page, found.kinds);
     } else {
         for (const FindingKind* kind : found.kinds) write_kind(page, *kind);
     }
