@@ -23,7 +23,9 @@ bool was_tried(const CommandAction& action) {
 // "step 3 stop: systemctl stop x.service: exit 0 after 1.2 s": the result is seen however long the command
 // is.
 void write_act(Page& page, std::size_t indent, const CommandAction& action, bool raw) {
-    const std::string head = fmt::format("step {} {}: ", action.step, to_string(action.kind));
+    const auto kind = to_string(action.kind);
+    const std::string head = kind == action.command ? fmt::format("step {} ", action.step)
+                                                    : fmt::format("step {} {}: ", action.step, kind);
     const std::string tail = ": " + result_of(action);
     const std::size_t used = indent + width_of(head) + width_of(tail);
     const std::size_t room = page.columns() > used + 20 ? page.columns() - used : 20;
@@ -33,6 +35,11 @@ void write_act(Page& page, std::size_t indent, const CommandAction& action, bool
     for (const std::string* stream : {&action.out, &action.err})
         for (std::string_view line : split(trim(*stream), '\n'))
             if (!trim(line).empty()) page.cut(indent + 4, {{std::string(trim(line)), Style::dim}});
+}
+
+// A daemon that is stopped for a reset, or started again after it.
+bool is_daemon_of_reset(const CommandAction& action) {
+    return action.kind == Kind::reset && action.command.starts_with("systemctl ");
 }
 
 struct Count {
@@ -96,6 +103,7 @@ std::string acts_text(const HostOutcome& host) {
         const bool own =
             action.kind == Kind::run || action.kind == Kind::before || action.kind == Kind::after;
         commands += own ? 1 : 0;
+        if (is_daemon_of_reset(action)) continue;
         ++counts[action.kind].tried;
         counts[action.kind].ok += action.ok ? 1 : 0;
     }

@@ -35,13 +35,21 @@ TEST(Acts, AreToldWithTheirResult) {
     CommandAction reboot = done(act(Kind::reboot, 6, "reboot"));
     reboot.exit_status.reset();
     reboot.took = Milliseconds{95'000};
-    EXPECT_EQ(acts_of({reboot}), "    step 6 reboot: reboot: done after 1m35s\n");
+    EXPECT_EQ(acts_of({reboot}), "    step 6 reboot: done after 1m35s\n");
 }
 
 TEST(Acts, ShowTheResultHoweverLongTheCommandIs) {
     const std::string acts = acts_of({done(act(Kind::run, 3, std::string(500, 'x')))});
     EXPECT_THAT(acts, HasSubstr("...: exit 0 after 1.2 s\n"));
     EXPECT_EQ(width_of(acts), 81u);
+}
+
+TEST(Acts, CountGpusAndNotTheDaemonsThatWereInTheWay) {
+    HostOutcome host = clean_host("gpu01");
+    host.commands = {done(act(Kind::reset, 4, "nvidia-smi --gpu-reset -i 0")),
+                     done(act(Kind::reset, 4, "systemctl stop dcgm.service", "for the reset")),
+                     done(act(Kind::reset, 4, "systemctl start dcgm.service", "for the reset"))};
+    EXPECT_EQ(acts_text(host), "1 GPU reset");
 }
 
 TEST(Acts, ThatFailedSayWhatTheyPrinted) {
