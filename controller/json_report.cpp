@@ -119,6 +119,7 @@ Json command_json(const CommandAction& action, bool raw) {
             {"about", text_or_null(action.about)},
             {"bytes", number_or_null(action.bytes)},
             {"withheld", action.withheld},
+            {"conditional", action.conditional},
             {"result", command_word(action)},
             {"exit_status", number_or_null(action.exit_status)},
             {"exit_signal", text_or_null(action.exit_signal)},

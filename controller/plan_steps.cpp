@@ -73,7 +73,9 @@ bool idle(const PlannedStep& step) {
     return step.targets.empty() && step.commands.empty() && step.spared.empty() && step.notes.empty();
 }
 
-std::string_view verb_of(Kind kind) {
+std::string_view verb_of(Kind kind, bool perhaps) {
+    if (perhaps && kind == Kind::reset) return "perhaps resets: ";
+    if (perhaps && kind == Kind::reboot) return "perhaps reboots: ";
     switch (kind) {
         case Kind::run:
             return "runs: ";
@@ -94,28 +96,42 @@ std::string_view verb_of(Kind kind) {
 }
 
 bool says_withheld(const PlannedStep& step) {
-    return std::ranges::any_of(step.notes, [](const auto& note) { return note.starts_with("withheld"); });
+    return std::ranges::any_of(step.notes,
+                               [](const auto& note) { return note.starts_with("would be withheld"); });
 }
 
 // Never cut: a person says yes to all of it.
 void write_command(Page& page, const CommandAction& action, bool raw) {
-    const std::string_view verb = action.withheld ? "withheld: " : verb_of(action.kind);
-    page.line(indent, {{std::string(verb)}, {shown_command(action.command, raw)}});
+    const std::string verb(action.withheld ? "would be withheld: "
+                                           : verb_of(action.kind, action.conditional));
+    const std::string command = shown_command(action.command, raw);
+    if (indent + width_of(verb) + most_columns_of(command) <= page.columns()) {
+        page.line(indent, {{verb}, {command}});
+    } else {
+        page.line(indent, {{verb.substr(0, verb.size() - 1)}});
+        page.boxed(indent + 4, command);
+    }
     page.wrapped(indent + 4, action.about, Style::dim);
 }
 
 void write_commands(Page& page, const HostOutcome& host, const PlannedStep& step, bool raw) {
-    std::vector<const CommandAction*> files;
+    // By whether they would be removed.
+    std::vector<const CommandAction*> files[2];
     for (const std::size_t i : step.commands) {
         const CommandAction& action = host.commands[i];
+        if (action.kind == Kind::clean_shm) {
+            auto& alike = files[action.withheld ? 1 : 0];
+            alike.push_back(&action);
+            if (alike.size() <= named) write_command(page, action, raw);
+            continue;
+        }
         // A note says it better, with what it is about.
-        if (action.withheld && says_withheld(step)) continue;
-        if (action.kind == Kind::clean_shm && is_planned(action)) files.push_back(&action);
-        if (action.kind != Kind::clean_shm || !is_planned(action) || files.size() <= named)
-            write_command(page, action, raw);
+        if (!action.withheld || !says_withheld(step)) write_command(page, action, raw);
     }
-    if (files.size() > named)
-        page.line(indent, {{fmt::format("and {} more, in all {}", files.size() - named, files_text(files))}});
+    for (const auto& alike : files)
+        if (alike.size() > named)
+            page.line(indent,
+                      {{fmt::format("and {} more, in all {}", alike.size() - named, files_text(alike))}});
 }
 
 void write_spared(Page& page, const PlannedStep& step) {

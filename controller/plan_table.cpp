@@ -60,6 +60,7 @@ std::vector<Holder> processes_of(const HostOutcome& host, const std::vector<Proc
     std::map<ProcessKey, Holder> known;
     for (const SignalAction& action : host.signals) known.emplace(action.process.key, action.process);
     learn(known, host.spared_holders);
+    for (const PlannedStep& step : host.plan_steps) learn(known, step.target_holders);
     if (host.last) {
         for (const GpuVerdict& gpu : host.last->gpus) learn(known, gpu.holders);
         learn(known, host.last->openers);
@@ -102,7 +103,7 @@ void write_process_table(Page& page, std::size_t indent, const HostOutcome& host
         // The command line is what a process is known by: it is not cut to fit, but has lines of its own.
         const std::string command = ellipsize(command_text(process), command_shown);
         const bool fits = indent + width_of(cells) + most_columns_of(printable(command)) <= page.columns();
-        page.line(indent, {{fits ? cells + command : cells}});
+        page.line(indent, {{fits ? cells + command : cells.substr(0, cells.find_last_not_of(' ') + 1)}});
         if (!fits) page.boxed(indent + 8, command);
         page.boxed(indent + 8, remarks_on(process), Style::dim);
     }

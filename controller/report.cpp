@@ -70,4 +70,8 @@ bool has_plan(const HostOutcome& host) {
            std::ranges::any_of(host.commands, is_planned);
 }
 
+bool has_withheld(const HostOutcome& host) {
+    return std::ranges::any_of(host.commands, [](const auto& action) { return action.withheld; });
+}
+
 }  // namespace cleanslate::controller

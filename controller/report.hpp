@@ -18,6 +18,7 @@ struct Report {
     std::string started;   // RFC 3339
     Milliseconds took{0};
     bool dry_run = false;     // nothing was signalled and nothing run
+    bool declined = false;    // somebody said no to the plan
     bool plan_shown = false;  // the reader has just seen it: text does not repeat it
     bool local = false;       // no SSH: hosts have no port
     int exit_status = 0;
@@ -58,5 +59,8 @@ bool is_planned(const agentless::CommandAction& action);
 
 // True if anything that would be done stands in the host's plan.
 bool has_plan(const agentless::HostOutcome& host);
+
+// True if anything of it would be withheld: its steps say what and why.
+bool has_withheld(const agentless::HostOutcome& host);
 
 }  // namespace cleanslate::controller

@@ -154,6 +154,7 @@ Report report_of(const Context& context, const Ready& ready, ClearResult done, c
     report.local = context.options.local;
     report.dry_run =
         ready.order.job.dry_run || done.course == Course::declined || done.course == Course::stopped;
+    report.declined = done.course == Course::declined;
     report.plan_shown = done.course == Course::declined && context.terminal.out;
     report.result = std::move(done.result);
     for (const std::string& note : ready.notes) report.result.notes.push_back(note);

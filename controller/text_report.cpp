@@ -141,10 +141,15 @@ std::string courses_text(const Report& report) {
     return text;
 }
 
+// A clean one too, where files of it would be removed, or would be but for a flag.
+bool is_told_by_plan(const Report& report, const HostOutcome& host) {
+    return has_plan(host) || (report.dry_run && has_withheld(host));
+}
+
 void write_clean_hosts(Page& page, const Report& report, const Sink& sink) {
     std::vector<const HostOutcome*> clean;
     for (const HostOutcome& host : report.result.hosts)
-        if (host.verdict == Verdict::clean && !has_plan(host)) clean.push_back(&host);
+        if (host.verdict == Verdict::clean && !is_told_by_plan(report, host)) clean.push_back(&host);
     auto groups = group_by(clean, key_of_clean);
     // The plain line, of hosts with nothing more to say, is the first.
     std::ranges::stable_partition(groups,
@@ -160,7 +165,9 @@ void write_clean_hosts(Page& page, const Report& report, const Sink& sink) {
 void write_other_hosts(Page& page, const Report& report, const TextOptions& options, const Sink& sink) {
     std::vector<const HostOutcome*> others;
     for (const HostOutcome& host : report.result.hosts)
-        if (has_plan(host) ? !report.plan_shown : host.verdict != Verdict::clean) others.push_back(&host);
+        if (has_plan(host) ? !report.plan_shown
+                           : host.verdict != Verdict::clean || is_told_by_plan(report, host))
+            others.push_back(&host);
     std::ranges::stable_sort(others, [](const auto* a, const auto* b) { return b->verdict < a->verdict; });
     // Hosts that share an error share a line; every other host stands alone, keyed by its place.
     const auto key = [&](const HostOutcome& host) {
@@ -208,7 +215,10 @@ void write_summary(Page& page, const Report& report) {
     }
     text += courses_text(report);
     text += "; " + format_duration(report.took);
-    if (report.dry_run) text += report.is_run() ? "; nothing was run" : "; dry run, nothing was signalled";
+    if (report.dry_run)
+        text += report.is_run()   ? "; nothing was run"
+                : report.declined ? "; declined, nothing was signalled"
+                                  : "; dry run, nothing was signalled";
     text += fmt::format("; exit {}: {}", report.exit_status, meaning_of(report.exit_status, report.is_run()));
     if (summary.verdict && !report.is_run()) {
         const std::string word(to_string(*summary.verdict));

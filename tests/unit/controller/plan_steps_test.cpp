@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "outcomes.hpp"
 
 namespace cleanslate::controller::testing {
@@ -59,9 +61,11 @@ TEST(PlanSteps, NameEachActWhole) {
     plan_act(host, act(Kind::reboot, 6, "reboot"));
     plan_act(host, act(Kind::after, 7, "mark"));
     const std::string steps = steps_of(host);
-    EXPECT_THAT(steps,
-                HasSubstr("    step 1 before\n        runs before the first step: check-drained xxxx"));
-    EXPECT_THAT(steps, HasSubstr(std::string(100, 'x')));
+    EXPECT_THAT(
+        steps,
+        HasSubstr("    step 1 before\n        runs before the first step:\n            check-drained"));
+    EXPECT_THAT(steps, Not(::testing::ContainsRegex("[^\n]{81}")));
+    EXPECT_EQ(std::ranges::count(steps, 'x'), 100) << "never cut";
     EXPECT_THAT(steps, Not(HasSubstr("geheim")));
     EXPECT_THAT(steps, HasSubstr("        stops: systemctl stop vllm.service\n"
                                  "            supervisor of 812 (holding gpu)\n"));
@@ -83,17 +87,35 @@ TEST(PlanSteps, FoldManyFiles) {
     EXPECT_THAT(steps, Not(HasSubstr("nccl-10")));
 }
 
+TEST(PlanSteps, SayWhatWouldBeDoneOnlyWhereItIsStillNeeded) {
+    HostOutcome host = clean_host("gpu01");
+    plan_act(host, act(Kind::reset, 1, "nvidia-smi --gpu-reset -i 0", "only if ...")).conditional = true;
+    plan_act(host, act(Kind::reboot, 2, "reboot", "only if ...")).conditional = true;
+    const std::string steps = steps_of(host);
+    EXPECT_THAT(steps,
+                HasSubstr("        perhaps resets: nvidia-smi --gpu-reset -i 0\n            only if ...\n"));
+    EXPECT_THAT(steps, HasSubstr("        perhaps reboots: reboot\n            only if ...\n"));
+}
+
+TEST(PlanSteps, ListFilesThatAreWithheldWithTheirSizes) {
+    HostOutcome host = clean_host("gpu01");
+    plan_act(host, act(Kind::clean_shm, 1, "rm /dev/shm/a", "3 MiB of bob")).withheld = true;
+    host.plan_steps[0].notes = {"would be withheld: /dev/shm/b: open"};
+    EXPECT_THAT(steps_of(host),
+                HasSubstr("        would be withheld: rm /dev/shm/a\n            3 MiB of bob\n"));
+}
+
 TEST(PlanSteps, SayWhatIsWithheldAndWhyOnce) {
     HostOutcome host = clean_host("gpu01");
     plan_act(host, act(Kind::reboot, 1, "reboot", "--allow-reboot was not given")).withheld = true;
     EXPECT_EQ(steps_of(host),
               "    step 1 reboot\n"
-              "        withheld: reboot\n"
+              "        would be withheld: reboot\n"
               "            --allow-reboot was not given\n");
-    host.plan_steps[0].notes = {"withheld: the host: --allow-reboot was not given"};
+    host.plan_steps[0].notes = {"would be withheld: the host: --allow-reboot was not given"};
     EXPECT_EQ(steps_of(host),
               "    step 1 reboot\n"
-              "        withheld: the host: --allow-reboot was not given\n");
+              "        would be withheld: the host: --allow-reboot was not given\n");
 }
 
 TEST(PlanSteps, SayWhoIsLeftAloneByWhichStep) {
@@ -112,11 +134,12 @@ TEST(PlanSteps, SayWhoIsLeftAloneByWhichStep) {
 TEST(PlanSteps, ListWhomALimitKeepsFromBeingSignalled) {
     HostOutcome host = host_with(3, 0);
     host.signals.clear();
-    host.plan_steps[0].notes = {"withheld: more processes than may be signalled on a host"};
+    host.plan_steps[0].notes = {"would be withheld: more processes than may be signalled on a host"};
     const std::string steps = steps_of(host);
     EXPECT_THAT(steps, StartsWith("    step 1 TERM: 3 processes\n"));
     EXPECT_THAT(steps, HasSubstr("\n            102 "));
-    EXPECT_THAT(steps, HasSubstr("        withheld: more processes than may be signalled on a host\n"));
+    EXPECT_THAT(steps,
+                HasSubstr("        would be withheld: more processes than may be signalled on a host\n"));
 }
 
 TEST(PlanSteps, HideNothingThatWouldBeDoneThoughNoStepNamesIt) {

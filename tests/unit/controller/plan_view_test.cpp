@@ -39,6 +39,21 @@ TEST(Plan, FoldsHostsWithNothingToDo) {
     EXPECT_THAT(plan, Not(HasSubstr("gpu01 clean")));
 }
 
+TEST(Plan, SaysWhyAHostThatIsNotCleanIsLeftAsItIs) {
+    HostOutcome host = dirty_host("gpu01");
+    host.findings = {{Severity::dirty, "too-many-targets", "2 processes would be signalled", ""}};
+    host.spared = {{{812, 5812}, "scheduled-job", "it runs in Slurm job 42"}};
+    host.spared_holders = {host.last->gpus[2].holders[0]};
+    const std::string plan = plan_of({host, clean_host("gpu02"), planned_host("gpu03")});
+    EXPECT_THAT(plan, HasSubstr("gpu02 (1): nothing to do\n"));
+    EXPECT_THAT(plan,
+                HasSubstr("gpu01 dirty: nothing to do\n"
+                          "    GPU 2 dirty: memory-in-use: 76107 MiB used, the limit is 100 MiB\n"
+                          "    too-many-targets: 2 processes would be signalled\n"
+                          "    leaves alone: pid 812 alice S, 3h10m, 76107 MiB: scheduled-job: it runs in\n"
+                          "    Slurm job 42\n"));
+}
+
 TEST(Plan, FoldsCleanHostsOnWhichTheSameWouldBeDone) {
     std::vector<HostOutcome> hosts;
     for (const char* name : {"gpu01", "gpu02", "gpu03"}) {
@@ -117,6 +132,8 @@ TEST(Question, SaysHowMuchIsAsked) {
               "Signal 12 processes and run 1 command on 3 hosts?");
     EXPECT_EQ(question_for({.hosts = 2, .commands = 2}), "Run 2 commands on 2 hosts?");
     EXPECT_EQ(question_for({.hosts = 2, .reboots = 2}), "Reboot 2 hosts?");
+    EXPECT_EQ(question_for({.hosts = 1, .processes = 1, .perhaps_resets = 1, .perhaps_reboots = 1}),
+              "Signal 1 process on 1 host, and perhaps reset 1 GPU and reboot 1 host?");
 }
 
 }  // namespace

@@ -175,6 +175,23 @@ TEST(TextReport, OfADryRunIsThePlan) {
     EXPECT_THAT(text, HasSubstr("dry run, nothing was signalled"));
 }
 
+TEST(TextReport, SaysThatAPlanWasDeclined) {
+    Report report = report_of({planned_host("gpu01")}, "clear");
+    report.dry_run = report.declined = true;
+    const std::string text = written(report);
+    EXPECT_THAT(text, HasSubstr("; declined, nothing was signalled"));
+    EXPECT_THAT(text, Not(HasSubstr("dry run")));
+}
+
+TEST(TextReport, OfADryRunShowsWhatACleanHostKeepsForLackOfAFlag) {
+    HostOutcome host = clean_host("gpu01");
+    plan_act(host, act(CommandAction::Kind::clean_shm, 1, "rm /dev/shm/a", "3 MiB of bob")).withheld = true;
+    Report report = report_of({host}, "clear");
+    report.dry_run = true;
+    EXPECT_THAT(written(report),
+                HasSubstr("        would be withheld: rm /dev/shm/a\n            3 MiB of bob\n"));
+}
+
 TEST(TextReport, DoesNotRepeatAPlanThatWasJustShown) {
     Report report =
         report_of({planned_host("gpu01"), unreachable_host("gpu02"), clean_host("gpu03")}, "clear");
