@@ -182,8 +182,7 @@ std::optional<std::string> Resetter::why_not(const GpuVerdict& gpu) const {
                 return fmt::format("its MIG instance {} is in use by pid {}",
                                    instance.profile.empty() ? instance.uuid : instance.profile, key.pid);
     for (const auto& holder : gpu.holders)
-        if (is_being_torn_down(holder))
-            return fmt::format("pid {} is still being torn down", holder.key.pid);
+        if (is_being_torn_down(holder)) return fmt::format("pid {} is still being torn down", holder.key.pid);
     if (auto who = holder_of(gpu)) return fmt::format("held by {}", *who);
     if (auto who = client_of(gpu)) return fmt::format("its device file is open in {}", *who);
     if (evidence_.nvswitches == 0) return std::nullopt;

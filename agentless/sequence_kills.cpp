@@ -222,11 +222,11 @@ void Sequence::note_unseen_users() {
 
 void Sequence::note_left(const std::vector<SparedSupervisor>& left) {
     for (const auto& one : left)
-        add_finding({Severity::note, "supervisor-left",
-                     fmt::format("{} {}: {}", printable(one.name),
-                                 job_.dry_run ? "would not be stopped" : "was not stopped",
-                                 printable(one.why)),
-                     "stop what can be stopped by hand, then clear again"});
+        add_finding(
+            {Severity::note, "supervisor-left",
+             fmt::format("{} {}: {}", printable(one.name),
+                         job_.dry_run ? "would not be stopped" : "was not stopped", printable(one.why)),
+             "stop what can be stopped by hand, then clear again"});
 }
 
 }  // namespace cleanslate::agentless
