@@ -130,7 +130,7 @@ TEST_F(Transcript, ARoundThatTheWholeSweepHasNoRoomForIsNotSent) {
     sequence_->too_many_in_total(move, 10);
     expect_finish(Verdict::dirty);
     for (const auto& action : outcome_.signals) EXPECT_EQ(action.result, SignalResult::not_sent);
-    EXPECT_TRUE(has_finding("too-many-targets", "--max-kills-total allows 10"));
+    EXPECT_TRUE(has_finding("too-many-targets", "more than the 10 that --max-kills-total allows"));
 }
 
 TEST_F(Transcript, WhoWasSignalledBeforeIsNotFresh) {

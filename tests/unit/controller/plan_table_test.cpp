@@ -38,7 +38,7 @@ TEST(ProcessTable, GivesALongCommandLineLinesOfItsOwn) {
         812, "alice",
         "python -m sglang.launch_server --model-path /models/llama --tp 8 --port 30000 --host 0.0.0.0");
     EXPECT_THAT(table_of(clean_host("gpu01"), {server}),
-                HasSubstr("3h10m -          - \n"
+                HasSubstr("3h10m -          -\n"
                           "            python -m sglang.launch_server --model-path /models/llama --tp 8\n"
                           "            --port 30000 --host 0.0.0.0\n"));
 }
