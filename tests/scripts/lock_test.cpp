@@ -210,7 +210,7 @@ TEST_P(LockScript, BelievesNoFileThatADeadHolderLeft) {
 }
 
 TEST_P(LockScript, TakesNothingFromAHostileHolderFile) {
-    for (const std::string text :
+    for (const std::string& text :
          {std::string("1 1 x\nend ") + nonce + "\n", std::string("1 START %zz\n"),
           std::string("1 START a%2\n"), std::string("1 START \x1b[2J\n"),
           std::string("1 START $(touch${IFS}/run/pwned)\n"), "1 START " + std::string(100'000, 'x'),
