@@ -109,8 +109,8 @@ Awaitable<Result<Evidence>> HostRun::look(SurveyRequest request) {
     if (!evidence)
         co_return std::unexpected(explained(not_our_output(*output, evidence.error().message), "survey"));
     if (!evidence->complete)
-        co_return std::unexpected(
-            explained(not_our_output(*output, "the survey has no end record"), "survey"));
+        co_return std::unexpected(explained(
+            not_our_output(*output, "the survey is no whole one: " + evidence->incomplete_reason), "survey"));
     co_return evidence;
 }
 

@@ -87,9 +87,10 @@ reading='
   function cgroup_of(p) {
     return substr(named[p] others[p], 1, 8192)
   }
-  # Whose status and control groups are to be read: p and everything above it.
+  # Whose status and control groups are to be read: p and everything above it, also where p alone was wanted before.
   function want(p) {
-    while (p > 0 && !(p in uid) && load(p)) {
+    while (p > 0 && !(p in climbed) && load(p)) {
+      climbed[p] = 1
       want_only(p)
       p = parent[p]
     }
