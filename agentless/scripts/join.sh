@@ -26,8 +26,7 @@ join() {
   # /proc/PID/stat up to its field 22, the start time, into stat[]; false where there is no such process.
   function load(p,   text, f, i, n) {
     if (p in stat) return stat[p] != ""
-    if (!(p in stat_text)) stat_of(p)
-    text = stat_text[p]
+    text = (p in stat_text) ? stat_text[p] : stat_of(p)
     delete stat_text[p]
     stat[p] = ""
     if (!match(text, /\)[^)]*$/)) return 0

@@ -74,10 +74,12 @@ reading='
     if (kind == "maps") maps_end(p, how)
     else if (kind == "stat" && how != ".") stat_text[p] = ""
   }
-  function stat_of(p) {
+  function stat_of(p,   text) {
     queue("stat", p)
     read_queue("stat")
-    return stat_text[p]
+    text = stat_text[p]
+    delete stat_text[p]  # what stays there was asked for in a row
+    return text
   }
   function uid_of(p) {
     want_only(p)

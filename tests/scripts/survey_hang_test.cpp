@@ -63,7 +63,8 @@ void expect_all_but(const Evidence& evidence, Pid wedged, Pid other) {
     for (const auto& process : evidence.processes) {
         EXPECT_EQ(process.wedged, process.key.pid == wedged) << process.key.pid;
         EXPECT_EQ(process.argv.has_value(), process.key.pid != wedged) << process.key.pid;
-        EXPECT_EQ(process.maps_readable, process.key.pid != wedged) << process.key.pid;
+        EXPECT_EQ(process.maps_readable, process.key.pid != wedged)
+            << process.key.pid << " " << process.comm << " " << process.state << " of " << process.parent;
         EXPECT_TRUE(process.fds_readable) << process.key.pid;
     }
     EXPECT_THAT(process(evidence, wedged).open_minors, ElementsAre(0));
@@ -202,22 +203,27 @@ TEST_P(FrozenReader, OfACommandLineIsNamedThenFoundAndNotFollowedByAnother) {
     EXPECT_TRUE(seen.ids.at("still"));
 }
 
-// awk itself, frozen where it has read the first line of the victim's maps.
-std::string freezing_at_maps(std::string script, Pid victim, const Freezer& freezer) {
-    const std::string before = "file = \"/proc/\" p thread[p] \"/maps\"\n";
+// Right where the awk that reads files of /proc has the next one's path in `file`. Its program is a text in
+// another's.
+std::string at_each_file(std::string script, const std::string& more) {
+    const std::string before = "file = ARGV[i]; ";
     const auto at = script.find(before);
     EXPECT_NE(at, std::string::npos);
-    return script.insert(at + before.size(),
-                         fmt::format("if (p == {}) {{ getline line < file; system(\"{}\") }}\n", victim,
-                                     freezer.freeze("$PPID")));
+    return at == std::string::npos ? script : script.insert(at + before.size(), more);
+}
+
+// That awk, frozen where it has read the first line of the victim's maps.
+std::string freezing_at_maps(std::string script, Pid victim, const Freezer& freezer) {
+    return at_each_file(std::move(script),
+                        fmt::format(R"(if (file == \"{}/maps\") {{ getline line < file; system(\"{}\") }} )",
+                                    victim, freezer.freeze("$PPID")));
 }
 
 // Notes each pid whose maps are read in /run/maps.
 std::string noting_maps(std::string script) {
-    const std::string before = "(got = (getline line < file)) > 0)\n";
-    const auto at = script.find(before);
-    EXPECT_NE(at, std::string::npos);
-    return script.insert(at, "system(\"echo \" p \" >>/run/maps\") == 0 && ");
+    return at_each_file(
+        std::move(script),
+        R"(if (file ~ \"maps$\") { split(file, part, \"/\"); system(\"echo \" part[1] \" >>/run/maps\") } )");
 }
 
 TEST_P(FrozenReader, OfMapsIsNamedThenFoundAndNotFollowedByAnother) {
