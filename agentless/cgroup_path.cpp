@@ -26,6 +26,11 @@ CgroupPath split_cgroup(std::string_view path) {
     return result;
 }
 
+bool is_at_or_below(std::string_view cgroup, std::string_view path) {
+    return !path.empty() && cgroup.starts_with(path) &&
+           (cgroup.size() == path.size() || cgroup[path.size()] == '/');
+}
+
 std::string_view unit_name(std::string_view part) {
     if (part.starts_with('_')) part.remove_prefix(1);
     return part;

@@ -1,5 +1,5 @@
 #pragma once
-// A cgroup path taken apart. Internal to supervisor.cpp and protection.cpp.
+// A cgroup path taken apart.
 
 #include <string>
 #include <string_view>
@@ -15,6 +15,9 @@ struct CgroupPath {
 };
 
 CgroupPath split_cgroup(std::string_view path);
+
+// That cgroup itself, or one below it. Nothing is below an empty path.
+bool is_at_or_below(std::string_view cgroup, std::string_view path);
 
 // systemd puts a '_' in front of a unit's name where the kernel would take it for a file of its own.
 std::string_view unit_name(std::string_view part);

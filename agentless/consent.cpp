@@ -1,17 +1,9 @@
 #include <algorithm>
 
+#include "agentless/cgroup_path.hpp"
 #include "agentless/targets.hpp"
 
 namespace cleanslate::agentless {
-
-namespace {
-
-bool runs_in(const std::string& cgroup, const std::string& unit) {
-    return !unit.empty() && cgroup.starts_with(unit) &&
-           (cgroup.size() == unit.size() || cgroup[unit.size()] == '/');
-}
-
-}  // namespace
 
 Consent consent_for(const Choice& choice, const Evidence& evidence) {
     Consent consent;
@@ -43,7 +35,7 @@ bool covers(const Consent& consent, const Process& process, const Evidence& evid
     if (consent.listed.contains(process.key)) return true;
     if (process.cgroup && process.uid)
         for (const auto& [unit, uids] : consent.units)
-            if (uids.contains(*process.uid) && runs_in(*process.cgroup, unit)) return true;
+            if (uids.contains(*process.uid) && is_at_or_below(*process.cgroup, unit)) return true;
     return std::ranges::any_of(lineage.ancestors(process),
                                [&](const Process* above) { return consent.listed.contains(above->key); });
 }

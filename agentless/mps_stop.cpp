@@ -7,6 +7,7 @@
 
 #include "agentless/ownership.hpp"
 #include "agentless/process_name.hpp"
+#include "agentless/selectors.hpp"
 #include "base/text.hpp"
 
 namespace cleanslate::agentless {
@@ -46,43 +47,25 @@ bool is_at_a_gpu(const Process& process, const Evidence& evidence) {
     return process.opens_device() || is_listed(process, evidence);
 }
 
-std::string title(const Process& process) {
-    return fmt::format("pid {} ({})", process.key.pid, printable(name_of(process)));
-}
-
-std::string owner(const Process& process) {
-    if (!process.user.empty()) return printable(process.user);
-    return process.uid ? fmt::format("uid {}", *process.uid) : "an unknown user";
-}
-
-bool is_named(const std::vector<std::string>& users, const Process& process) {
-    return std::ranges::any_of(users, [&](const std::string& user) {
-        return (!process.user.empty() && user == process.user) ||
-               (process.uid && user == std::to_string(*process.uid));
-    });
-}
-
 // Whose daemon it is: root's serves everybody, an ordinary user's is his own.
 std::optional<std::string> why_not_this_owner(const playbooks::Match& match, const Process& daemon,
                                               const Evidence& evidence, const ChoicePolicy& policy,
                                               const Lineage& lineage) {
-    if (!daemon.uid) return fmt::format("the owner of {} could not be read", title(daemon));
+    if (!daemon.uid) return fmt::format("the owner of {} could not be read", title_of(daemon));
     if (!evidence.root && *daemon.uid != evidence.uid)
-        return fmt::format("it belongs to {}, and the login is not root", owner(daemon));
-    const bool others = (!match.user.empty() && !is_named(match.user, daemon)) ||
-                        is_named(match.not_user, daemon) ||
-                        (match.uid_at_least && *daemon.uid < *match.uid_at_least);
-    if (others) return fmt::format("it belongs to {}, whom the match does not mean", owner(daemon));
+        return fmt::format("it belongs to {}, and the login is not root", owner_of(daemon));
+    if (!fits_owner(match, daemon))
+        return fmt::format("it belongs to {}, whom the match does not mean", owner_of(daemon));
     const auto supervisor = supervisor_of(daemon, lineage);
     const bool own = policy.own_job && !supervisor.job_id.empty() && *policy.own_job == supervisor.job_id;
     if (supervisor.scheduled() && !policy.include_jobs && !own)
         return fmt::format("it runs in {} of {}; --include-jobs would include it", supervisor.name,
-                           owner(daemon));
+                           owner_of(daemon));
     // Asked for over and above the table, which says to quit it by its own command.
     auto rules = policy.protection;
     rules.unprotect = {std::string(control_name), std::string(server_name)};
     if (const auto rule = protected_by(daemon, evidence, rules))
-        return fmt::format("{} is protected ({})", title(daemon), *rule);
+        return fmt::format("{} is protected ({})", title_of(daemon), *rule);
     return std::nullopt;
 }
 
@@ -107,12 +90,12 @@ std::optional<std::string> why_of_its_clients(const Mps& mps, const Evidence& ev
         const Process* process = evidence.find(*app.pid);
         if (mps.has(*app.pid) || process == nullptr || has_ended(*process)) continue;
         if (!targets.contains(process->key))
-            return fmt::format("{} may be its client, and is not chosen", title(*process));
+            return fmt::format("{} may be its client, and is not chosen", title_of(*process));
     }
     for (const auto& process : evidence.processes) {
         if (has_ended(process) || mps.has(process.key.pid) || targets.contains(process.key)) continue;
         if (process.opens_device() && !protected_by(process, evidence, policy.protection))
-            return fmt::format("{} may be its client, and is not chosen", title(process));
+            return fmt::format("{} may be its client, and is not chosen", title_of(process));
     }
     return std::nullopt;
 }
@@ -121,6 +104,10 @@ std::optional<std::string> why_left(const Mps& mps, const playbooks::StopStep& s
                                     const ChoicePolicy& policy, const Lineage& lineage,
                                     const std::set<ProcessKey>& targets) {
     if (mps.controls.empty()) return "its control daemon, which could quit it, does not run";
+    // Without root the names of others' executables cannot be read, and comm is too short to tell them apart.
+    const auto foreign = [&](const Process* control) { return control->uid != evidence.uid; };
+    if (!evidence.root && std::ranges::all_of(mps.controls, foreign))
+        return fmt::format("it belongs to {}, and the login is not root", owner_of(*mps.controls.front()));
     if (mps.controls.size() > 1)
         return "several control daemons run, and which of them answers in the usual directory is not known";
     if (policy.needs_scheduler && !scheduler_of(evidence)) return "no scheduler was recognised on this host";
@@ -153,7 +140,7 @@ void choose_mps(const playbooks::StopStep& step, const Evidence& evidence, const
         for (const Process* daemon : *some) stop.processes.push_back(daemon->key);
     stop.command = quit;
     stop.rule = fmt::format("{} is at a GPU; asked in the usual directory, since its own is not to be seen",
-                            title(*at_gpu));
+                            title_of(*at_gpu));
     result.stops.push_back(std::move(stop));
 }
 

@@ -1,6 +1,10 @@
 #include "agentless/process_name.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+
+#include "base/text.hpp"
 
 namespace cleanslate::agentless {
 
@@ -31,6 +35,15 @@ std::string_view base_name(std::string_view path) {
 
 std::string_view name_of(const Process& process) {
     return process.exe ? base_name(*process.exe) : process.comm;
+}
+
+std::string title_of(const Process& process) {
+    return fmt::format("pid {} ({})", process.key.pid, printable(name_of(process)));
+}
+
+std::string owner_of(const Process& process) {
+    if (!process.user.empty()) return printable(process.user);
+    return process.uid ? fmt::format("uid {}", *process.uid) : "an unknown user";
 }
 
 bool fits(std::string_view entry, std::string_view name) {

@@ -1,5 +1,5 @@
 #pragma once
-// What a process is called: the basename of its executable, the script that an interpreter runs, and how an
+// What a process is called: the basename of its executable, the script that an interpreter runs; and how an
 // entry of a list of names is compared with them.
 
 #include <optional>
@@ -16,6 +16,10 @@ std::string_view base_name(std::string_view path);
 
 // Basename of the executable; where that could not be read, comm (which the process itself may have set).
 std::string_view name_of(const Process& process);
+
+// For messages, printable: "pid 812 (python3)"; "alice", "uid 1000", "an unknown user".
+std::string title_of(const Process& process);
+std::string owner_of(const Process& process);
 
 // `entry` is a whole name, or a prefix and a '*'. An empty entry fits nothing.
 bool fits(std::string_view entry, std::string_view name);

@@ -18,10 +18,6 @@ namespace cleanslate::agentless {
 
 namespace {
 
-std::string title(const Process& process) {
-    return fmt::format("pid {} ({})", process.key.pid, printable(name_of(process)));
-}
-
 // "00000000:17:00.0": it becomes a part of a command.
 bool is_bus_id(std::string_view text) {
     return text.size() <= 16 && text.find(':') != std::string_view::npos &&
@@ -159,11 +155,11 @@ std::optional<std::string> Resetter::being_torn_down() const {
             std::ranges::find(evidence_.signalled, process.key) != evidence_.signalled.end();
         const bool emptied = process.argv && process.argv->empty() && !process.exe;
         if (process.state == 'D' && (signalled || emptied))
-            return fmt::format("{} is still being torn down", title(process));
+            return fmt::format("{} is still being torn down", title_of(process));
         if (process.state == 'Z' && signalled)
             return fmt::format(
                 "{} has ended and was not reaped, so a thread of it may still be torn down: end its parent",
-                title(process));
+                title_of(process));
     }
     return std::nullopt;
 }
@@ -242,7 +238,7 @@ std::optional<std::string> Resetter::client_of(const GpuVerdict& gpu) const {
                                       !process.open_caps.empty();
         if (!uses) continue;
         const auto rule = protected_by(process, evidence_, policy_.protection);
-        return title(process) + (rule ? ", protected" : "");
+        return title_of(process) + (rule ? ", protected" : "");
     }
     return std::nullopt;
 }
@@ -255,7 +251,7 @@ std::optional<std::string> Resetter::peer_in_use() const {
     for (const auto& process : evidence_.processes) {
         if (has_ended(process) || process.kernel_thread || is_stopped_for_it(process.key.pid)) continue;
         if (process.open_minors.empty() && process.mapped_minors.empty()) continue;
-        if (!protected_by(process, evidence_, policy_.protection)) return title(process);
+        if (!protected_by(process, evidence_, policy_.protection)) return title_of(process);
     }
     return std::nullopt;
 }
@@ -282,19 +278,15 @@ std::optional<std::string> reboot_withheld(const Evidence& evidence, const Choic
     if (policy.include_jobs) return std::nullopt;
     if (!lists_all(evidence))
         return "the list of its processes was cut, so whose work runs here is not known; --include-jobs "
-               "would "
-               "include it";
+               "would include it";
     const Lineage lineage(evidence);
     for (const auto& process : evidence.processes) {
         if (has_ended(process) || process.kernel_thread) continue;
         const auto supervisor = supervisor_of(process, lineage);
         if (!supervisor.scheduled()) continue;
         if (policy.own_job && !supervisor.job_id.empty() && *policy.own_job == supervisor.job_id) continue;
-        return fmt::format("{} of {} runs in {}; --include-jobs would include it", title(process),
-                           !process.user.empty() ? printable(process.user)
-                           : process.uid         ? fmt::format("uid {}", *process.uid)
-                                                 : "an unknown user",
-                           supervisor.name);
+        return fmt::format("{} of {} runs in {}; --include-jobs would include it", title_of(process),
+                           owner_of(process), supervisor.name);
     }
     return std::nullopt;
 }

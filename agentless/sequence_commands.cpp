@@ -62,7 +62,8 @@ void Sequence::locked(const LockReport& report) {
                      fmt::format("no lock could be had{}{}: another cleanslate could work here at the same "
                                  "time",
                                  report.reason.empty() ? "" : ", ", ellipsize(printable(report.reason), 120)),
-                     "install util-linux's flock, or log in as root"});
+                     report.reason == "no flock" ? "install util-linux's flock"
+                                                 : "log in as root, or set become: true"});
         return;
     }
     const auto holder = ellipsize(printable(trim(report.holder)), 200);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "agentless/cgroup_path.hpp"
 #include "agentless/holder.hpp"
 #include "agentless/sequence.hpp"
 #include "base/overloaded.hpp"
@@ -17,11 +18,6 @@ using When = playbooks::RunStep::When;
 
 std::string withheld_note(std::string_view what, std::string_view why) {
     return fmt::format("would be withheld: {}: {}", printable(what), printable(why));
-}
-
-bool is_in(const std::string& cgroup, const std::string& path) {
-    return !path.empty() && cgroup.starts_with(path) &&
-           (cgroup.size() == path.size() || cgroup[path.size()] == '/');
 }
 
 // A clean host gets these steps too, and its `before` commands where one of them acts.
@@ -136,7 +132,8 @@ bool Sequence::withhold_too_many(PlannedStep& planned) {
 void Sequence::end_in_plan(const StopTarget& stop) {
     planned_gone_.insert(stop.processes.begin(), stop.processes.end());
     for (const auto& process : evidence_->processes)
-        if (process.cgroup && is_in(*process.cgroup, stop.supervisor.path)) planned_gone_.insert(process.key);
+        if (process.cgroup && is_at_or_below(*process.cgroup, stop.supervisor.path))
+            planned_gone_.insert(process.key);
 }
 
 // What a survey would see if the steps planned up to now did what they are to do: nobody of theirs is left,

@@ -5,57 +5,18 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <unordered_set>
 
-#include "agentless/attribution.hpp"
+#include "agentless/cgroup_path.hpp"
+#include "agentless/matcher.hpp"
 #include "agentless/mps_stop.hpp"
-#include "agentless/nvidia_smi_cells.hpp"
 #include "agentless/process_name.hpp"
+#include "agentless/selectors.hpp"
 #include "agentless/sight.hpp"
 #include "base/text.hpp"
 
 namespace cleanslate::agentless {
 
 namespace {
-
-std::string title(const Process& process) {
-    return fmt::format("pid {} ({})", process.key.pid, printable(name_of(process)));
-}
-
-bool is_below(const std::string& cgroup, const std::string& path) {
-    return cgroup.starts_with(path) && (cgroup.size() == path.size() || cgroup[path.size()] == '/');
-}
-
-// In lower case, the uuids of the GPUs that `gpus` of a match names. An index that two rows have is nobody's.
-std::set<std::string> meant_uuids(const std::vector<std::string>& gpus, const Evidence& evidence) {
-    std::set<std::string> uuids;
-    for (const auto& gpu : gpus) {
-        std::set<std::string> named;
-        for (const auto& row : evidence.gpus)
-            if (row.index && gpu == std::to_string(*row.index)) named.insert(lowered(row.uuid));
-        uuids.insert(named.size() == 1 ? *named.begin() : lowered(gpu));
-    }
-    return uuids;
-}
-
-// Who holds a GPU that `gpus` does not name: with a context there, or with a dead one's memory. A context on
-// a GPU that is no row's, as on an instance of one, is one elsewhere.
-std::unordered_set<Pid> holders_elsewhere(const std::vector<std::string>& gpus, const Evidence& evidence) {
-    std::unordered_set<Pid> holders;
-    if (gpus.empty()) return holders;
-    const auto meant = meant_uuids(gpus, evidence);
-    for (const auto& app : evidence.apps) {
-        if (!app.pid || meant.contains(lowered(app.uuid))) continue;
-        holders.insert(*app.pid);
-        if (!witness(app, evidence).dead()) continue;
-        std::optional<int> minor;
-        if (evidence.driver_gpus)
-            for (const auto& gpu : *evidence.driver_gpus)
-                if (!gpu.uuid.empty() && gpu.uuid == app.uuid) minor = gpu.minor;
-        for (const Process* heir : heirs(minor, evidence)) holders.insert(heir->key.pid);
-    }
-    return holders;
-}
 
 class Stopper {
   public:
@@ -64,7 +25,7 @@ class Stopper {
           evidence_(evidence),
           policy_(policy),
           lineage_(evidence),
-          elsewhere_(holders_elsewhere(step.match.gpus, evidence)) {}
+          matcher_(step.match, evidence, lineage_) {}
 
     StopChoice choose() {
         auto chosen = agentless::choose(step_.match, evidence_, policy_);
@@ -108,7 +69,7 @@ class Stopper {
     const Evidence& evidence_;
     const ChoicePolicy& policy_;
     const Lineage lineage_;
-    const std::unordered_set<Pid> elsewhere_;
+    const Matcher matcher_;
     std::set<ProcessKey> targets_;
     std::vector<Group> groups_;
     StopChoice result_;
@@ -188,8 +149,7 @@ std::vector<const Process*> Stopper::members(const Supervisor& supervisor) const
     std::vector<const Process*> members;
     for (const auto& process : evidence_.processes) {
         if (has_ended(process) || process.kernel_thread) continue;
-        const bool below =
-            process.cgroup && !supervisor.path.empty() && is_below(*process.cgroup, supervisor.path);
+        const bool below = process.cgroup && is_at_or_below(*process.cgroup, supervisor.path);
         if (below || !process.cgroup || in_same_job(process, supervisor)) members.push_back(&process);
     }
     return members;
@@ -198,31 +158,19 @@ std::vector<const Process*> Stopper::members(const Supervisor& supervisor) const
 // A job's own slurmstepd ends with it, and reports its end.
 bool Stopper::is_its_own_daemon(const Supervisor& supervisor, const Process& member) const {
     return supervisor.kind == SupervisorKind::slurm_job && member.uid == 0U &&
-           name_of(member) == "slurmstepd" && member.cgroup && !supervisor.path.empty() &&
-           is_below(*member.cgroup, supervisor.path) &&
+           name_of(member) == "slurmstepd" && member.cgroup &&
+           is_at_or_below(*member.cgroup, supervisor.path) &&
            std::ranges::find(evidence_.session_ancestors, member.key.pid) ==
                evidence_.session_ancestors.end();
 }
 
 // What the match excludes, and a supervisor's end would end too.
 std::optional<std::string> Stopper::why_unmeant(const Process& member) const {
-    const auto& match = step_.match;
-    const auto named = [&](const std::vector<std::string>& users) {
-        return std::ranges::any_of(users, [&](const std::string& user) {
-            return (!member.user.empty() && user == member.user) ||
-                   (member.uid && user == std::to_string(*member.uid));
-        });
-    };
-    const bool others = (!match.user.empty() && !named(match.user)) ||
-                        (!match.not_user.empty() && (!member.uid || named(match.not_user))) ||
-                        (match.uid_at_least && (!member.uid || *member.uid < *match.uid_at_least));
-    if (others)
-        return fmt::format("{} of {} runs in it, whom the match does not mean", title(member),
-                           !member.user.empty() ? printable(member.user)
-                           : member.uid         ? fmt::format("uid {}", *member.uid)
-                                                : "an unknown user");
-    if (elsewhere_.contains(member.key.pid))
-        return fmt::format("{} in it holds a GPU that is not meant", title(member));
+    if (!fits_owner(step_.match, member))
+        return fmt::format("{} of {} runs in it, whom the match does not mean", title_of(member),
+                           owner_of(member));
+    if (const auto others = matcher_.other_gpus(member))
+        return fmt::format("{} in it uses {}, which is not meant", title_of(member), *others);
     return std::nullopt;
 }
 
@@ -254,12 +202,12 @@ std::optional<std::string> Stopper::why_it_lives(const Group& group) const {
         const Process* member = evidence_.find(one.key.pid);
         if (targets_.contains(one.key) || member == nullptr || is_its_own_daemon(supervisor, *member))
             continue;
-        return member->cgroup ? fmt::format("{} runs in it: {}", title(*member), one.why)
+        return member->cgroup ? fmt::format("{} runs in it: {}", title_of(*member), one.why)
                               : fmt::format("{} may run in it, its cgroup could not be read: {}",
-                                            title(*member), one.why);
+                                            title_of(*member), one.why);
     }
     for (const Process* member : others)
-        if (!may_end.contains(member->key)) return fmt::format("{} runs in it", title(*member));
+        if (!may_end.contains(member->key)) return fmt::format("{} runs in it", title_of(*member));
     return std::nullopt;
 }
 

@@ -2,18 +2,10 @@
 
 #include <fmt/format.h>
 
+#include "agentless/process_name.hpp"
 #include "base/text.hpp"
 
 namespace cleanslate::agentless {
-
-namespace {
-
-std::string owner(const Process& process) {
-    if (!process.user.empty()) return printable(process.user);
-    return process.uid ? fmt::format("uid {}", *process.uid) : "an unknown user";
-}
-
-}  // namespace
 
 Spared spared(const Process& process, std::string_view code, std::string why) {
     return {process.key, std::string(code), std::move(why)};
@@ -59,7 +51,7 @@ std::optional<Spared> TargetRules::spare_any(const Process& process) const {
     if (auto left = spare_job(process)) return left;
     if (!evidence_.root && process.uid != evidence_.uid)
         return spared(process, "not-permitted",
-                      fmt::format("it belongs to {}, and the login is not root", owner(process)));
+                      fmt::format("it belongs to {}, and the login is not root", owner_of(process)));
     if (auto left = spare_unproven(process)) return left;
     if (const auto others = matcher_.other_gpus(process))
         return spared(process, "other-gpu", fmt::format("it also uses {}", *others));
@@ -73,7 +65,7 @@ std::optional<Spared> TargetRules::spare_job(const Process& process) const {
         return std::nullopt;
     return spared(
         process, "scheduled-job",
-        fmt::format("in {} of {}; --include-jobs would include it", supervisor.name, owner(process)));
+        fmt::format("in {} of {}; --include-jobs would include it", supervisor.name, owner_of(process)));
 }
 
 // What was not observed is no ground to kill: the process may be another than it seems.

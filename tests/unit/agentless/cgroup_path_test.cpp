@@ -34,5 +34,13 @@ TEST(CgroupPath, TheUnderscoreThatHidesAUnitFromTheKernelIsTakenOff) {
     EXPECT_EQ(unit_name("memory.service"), "memory.service");
 }
 
+TEST(CgroupPath, IsAtOrBelowAnotherByWholeParts) {
+    EXPECT_TRUE(is_at_or_below("/system.slice/a.service", "/system.slice/a.service"));
+    EXPECT_TRUE(is_at_or_below("/system.slice/a.service/sub", "/system.slice/a.service"));
+    EXPECT_FALSE(is_at_or_below("/system.slice/a.service2", "/system.slice/a.service"));
+    EXPECT_FALSE(is_at_or_below("/system.slice", "/system.slice/a.service"));
+    EXPECT_FALSE(is_at_or_below("/system.slice/a.service", "")) << "an empty path bounds nothing";
+}
+
 }  // namespace
 }  // namespace cleanslate::agentless

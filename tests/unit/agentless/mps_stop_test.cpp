@@ -66,6 +66,18 @@ TEST_F(Mps, IsNotAskedWhereNoneOfItIsAtAGpu) {
     EXPECT_TRUE(choice().left.empty());
 }
 
+// comm is cut to 15 bytes: for who cannot read others' executables, control and server are called alike.
+TEST_F(Mps, OfRootIsLeftByAnOrdinaryLoginForThatReason) {
+    scene_.evidence().root = false;
+    scene_.evidence().uid = 1000;
+    for (const Pid pid : {600, 601}) {
+        scene_.get(pid).exe.reset();
+        scene_.get(pid).exe_owner.reset();
+        scene_.get(pid).comm = "nvidia-cuda-mps";
+    }
+    EXPECT_EQ(why_left(), "MPS: it belongs to root, and the login is not root");
+}
+
 TEST_F(Mps, IsQuitWithClientsThatAreAllChosen) {
     scene_.holder(812, 2, 500).holder(813, 2, 500);
     EXPECT_EQ(choice().stops.size(), 1U);

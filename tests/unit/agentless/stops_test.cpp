@@ -147,7 +147,8 @@ TEST(Stops, NoContainerThatHoldsAGpuWhichIsNotMeant) {
     scene.get(812).open_minors = scene.get(812).mapped_minors = {2};
     const auto lines = stops(scene, step_of(match));
     ASSERT_EQ(lines.size(), 1U);
-    EXPECT_EQ(lines[0], "left docker 4f2a9c01b7de: pid 813 (python3.11) in it holds a GPU that is not meant");
+    EXPECT_EQ(lines[0],
+              "left docker 4f2a9c01b7de: pid 813 (python3.11) in it uses GPU 5, which is not meant");
     match.gpus = {testing::uuid_of(2), "5"};
     EXPECT_TRUE(stops(scene, step_of(match)).at(0).starts_with("docker stop"));
 }
@@ -160,7 +161,7 @@ TEST(Stops, NoContainerThatKeepsADeadOnesMemoryOnAnotherGpu) {
     playbooks::Match match = testing::pid(812);
     match.gpus = {"2"};
     EXPECT_EQ(stops(scene, step_of(match)).at(0),
-              "left docker 4f2a9c01b7de: pid 813 (python3.11) in it holds a GPU that is not meant");
+              "left docker 4f2a9c01b7de: pid 813 (python3.11) in it uses GPU 5, which is not meant");
 }
 
 TEST(Stops, NoUnitOfTheSystemWithoutRootButOnesOwn) {
