@@ -141,6 +141,7 @@ void choose_mps(const playbooks::StopStep& step, const Evidence& evidence, const
     stop.command = quit;
     stop.rule = fmt::format("{} is at a GPU; asked in the usual directory, since its own is not to be seen",
                             title_of(*at_gpu));
+    stop.ends = stop.processes;
     result.stops.push_back(std::move(stop));
 }
 

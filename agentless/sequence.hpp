@@ -174,7 +174,6 @@ class Sequence {
     void plan_reset(const playbooks::ResetStep& step, PlannedStep& planned);
     void plan_reboot(PlannedStep& planned);
     bool withhold_too_many(PlannedStep& planned);
-    void end_in_plan(const StopTarget& stop);
     Evidence after_planned() const;
     void make_conditional(std::size_t action);
     void plan_clean_shm(const playbooks::CleanShmStep& step, PlannedStep& planned);

@@ -97,7 +97,7 @@ std::optional<Move> Sequence::begin_stop(const playbooks::StopStep& step) {
     stops_tried_.insert(target->command);
     respawner_ = true;
     RunCommand move{target->command, step.timeout, 0, add_stop(*target, static_cast<int>(step_) + 1), {}, 0};
-    move.fresh = begin_round(target->processes);
+    move.fresh = begin_round(target->ends);
     return move;
 }
 
@@ -125,7 +125,7 @@ bool Sequence::too_many_targets() {
                 all.insert(target.key);
         if (const auto* stop = std::get_if<playbooks::StopStep>(&steps_[i].action))
             for (const auto& target : choose_stops(*stop, *evidence_, policy()).stops)
-                all.insert(target.processes.begin(), target.processes.end());
+                all.insert(target.ends.begin(), target.ends.end());
     }
     const auto done = signalled_earlier_ + signalled_.size();
     const auto count = signalled_earlier_ + all.size();

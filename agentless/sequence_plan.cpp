@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "agentless/cgroup_path.hpp"
 #include "agentless/holder.hpp"
 #include "agentless/sequence.hpp"
 #include "base/overloaded.hpp"
@@ -32,10 +31,10 @@ bool is_before(const playbooks::Step& step) {
     return run != nullptr && run->when == When::before;
 }
 
-// What a yes to a stop agrees to: the chosen processes, and who starts them again.
+// What a yes to a stop agrees to: all that ends with it, and who starts them again.
 Choice choice_of(const StopTarget& stop) {
     Choice choice;
-    for (const auto key : stop.processes) choice.targets.push_back({key, stop.rule, stop.supervisor});
+    for (const auto key : stop.ends) choice.targets.push_back({key, stop.rule, stop.supervisor});
     return choice;
 }
 
@@ -128,14 +127,6 @@ bool Sequence::withhold_too_many(PlannedStep& planned) {
     return true;
 }
 
-// A supervisor ends all that is in it.
-void Sequence::end_in_plan(const StopTarget& stop) {
-    planned_gone_.insert(stop.processes.begin(), stop.processes.end());
-    for (const auto& process : evidence_->processes)
-        if (process.cgroup && is_at_or_below(*process.cgroup, stop.supervisor.path))
-            planned_gone_.insert(process.key);
-}
-
 // What a survey would see if the steps planned up to now did what they are to do: nobody of theirs is left,
 // and what they held is in nobody's hands.
 Evidence Sequence::after_planned() const {
@@ -167,7 +158,7 @@ void Sequence::plan_stop(const playbooks::StopStep& step, PlannedStep& planned) 
     planned.spared = choice.spared;
     for (const auto& left : choice.left) planned.notes.push_back(withheld_note(left.name, left.why));
     for (const auto& stop : choice.stops)
-        planned.targets.insert(planned.targets.end(), stop.processes.begin(), stop.processes.end());
+        planned.targets.insert(planned.targets.end(), stop.ends.begin(), stop.ends.end());
     for (const auto& key : planned.targets)
         if (const Process* process = evidence_->find(key.pid))
             planned.target_holders.push_back(describe(*process, *evidence_, expectations_));
@@ -175,7 +166,7 @@ void Sequence::plan_stop(const playbooks::StopStep& step, PlannedStep& planned) 
     for (const auto& stop : choice.stops) {
         add_stop(stop, planned.step);
         extend_consent(outcome_.plan, choice_of(stop), *evidence_);
-        end_in_plan(stop);
+        planned_gone_.insert(stop.ends.begin(), stop.ends.end());
     }
     last_planned_act_ = planned.step;
 }

@@ -60,6 +60,7 @@ class Stopper {
     std::optional<std::string> why_not_at_all(const Supervisor& supervisor) const;
     std::optional<std::string> why_it_lives(const Group& group) const;
     std::vector<const Process*> members(const Supervisor& supervisor) const;
+    std::vector<ProcessKey> ends_of(const Group& group) const;
     bool in_same_job(const Process& process, const Supervisor& job) const;
     bool is_agreed_to(const Group& group) const;
     bool is_its_own_daemon(const Supervisor& supervisor, const Process& member) const;
@@ -112,11 +113,14 @@ void Stopper::take(Group group) {
     const auto same = std::ranges::find(result_.stops, group.supervisor.stop_command, &StopTarget::command);
     if (same != result_.stops.end()) {
         same->processes.insert(same->processes.end(), group.processes.begin(), group.processes.end());
+        for (const auto key : ends_of(group))
+            if (std::ranges::find(same->ends, key) == same->ends.end()) same->ends.push_back(key);
         return;
     }
+    auto ends = ends_of(group);
     auto command = group.supervisor.stop_command;
     result_.stops.push_back(
-        {std::move(group.supervisor), std::move(group.processes), std::move(command), rule});
+        {std::move(group.supervisor), std::move(group.processes), std::move(ends), std::move(command), rule});
 }
 
 std::optional<std::string> Stopper::why_left(const Group& group) const {
@@ -153,6 +157,14 @@ std::vector<const Process*> Stopper::members(const Supervisor& supervisor) const
         if (below || !process.cgroup || in_same_job(process, supervisor)) members.push_back(&process);
     }
     return members;
+}
+
+// What ends with it for sure: not those that may be in it, whose cgroup could not be read.
+std::vector<ProcessKey> Stopper::ends_of(const Group& group) const {
+    auto keys = group.processes;
+    for (const Process* member : members(group.supervisor))
+        if (member->cgroup && std::ranges::find(keys, member->key) == keys.end()) keys.push_back(member->key);
+    return keys;
 }
 
 // A job's own slurmstepd ends with it, and reports its end.

@@ -11,6 +11,7 @@ namespace cleanslate::agentless {
 struct StopTarget {
     Supervisor supervisor;              // kind none for MPS
     std::vector<ProcessKey> processes;  // the chosen ones that belong to it
+    std::vector<ProcessKey> ends;       // all that would end with it, those among them
     std::string command;                // what stops it, for /bin/sh: of safe characters only
     std::string rule;                   // "supervisor of 812 (holding gpu)"
 };

@@ -65,6 +65,19 @@ TEST_F(Transcript, WhatMayNotBeStoppedIsNamed) {
     EXPECT_TRUE(has_finding("supervisor-left", "model-server.service"));
 }
 
+// A unit is stopped as a whole: its workers count, whether they hold a GPU or not.
+TEST_F(Transcript, AllThatEndsWithASupervisorCountsAgainstTheLimit) {
+    job_.max_kills = 2;
+    use(stop_units);
+    Scene scene = served();
+    for (const Pid pid : {813, 814})
+        scene.process(pid, 812, "worker").in_cgroup(pid, "/system.slice/model-server.service");
+    expect_survey(scene);
+    expect_finish(Verdict::dirty);
+    EXPECT_TRUE(outcome_.commands.empty());
+    EXPECT_TRUE(has_finding("too-many-targets", "3 processes would be signalled, and --max-kills allows 2"));
+}
+
 TEST_F(Transcript, MoreTargetsThanAllowedAndNothingIsSignalled) {
     job_.max_kills = 3;
     begin(Job::Kind::clear);
