@@ -160,6 +160,8 @@ Result<std::unique_ptr<AuditLog>> AuditLog::open(const std::string& path, const 
     if (!file.valid() && errno == ELOOP) return std::unexpected(audit_error(path, "is a symbolic link"));
     if (!file.valid()) return std::unexpected(audit_error(path, reason(errno)));
     if (auto checked = check_own_file(file.get(), path); !checked) return std::unexpected(checked.error());
+    if (auto durable = sync_folder_of(path); !durable)
+        return std::unexpected(audit_error(path, durable.error().message));
     std::unique_ptr<AuditLog> log(new AuditLog(std::move(file), path, actor));
     log->torn_ = ends_in_half_a_record(log->file_.get());
     Json begin = record("begin", log->sweep_, actor);

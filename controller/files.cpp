@@ -79,6 +79,13 @@ Status make_parents(const std::string& path) {
     return {};
 }
 
+Status sync_folder_of(const std::string& path) {
+    const std::string folder = folder_of(path);
+    FileHandle file(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!file.valid() || ::fsync(file.get()) == 0 || errno == EINVAL || errno == ENOTSUP) return {};
+    return write_error(folder, "cannot be made durable", errno);
+}
+
 bool file_exists(const std::string& path) {
     struct stat there {};
     return ::stat(path.c_str(), &there) == 0;

@@ -90,6 +90,13 @@ TEST(ReplaceFile, LeavesTheOldTextWhereTheNewOneDoesNotFit) {
     EXPECT_EQ(files_in(folder.file("")), 1u);
 }
 
+TEST(SyncFolder, OfAFileIsNoErrorWhereItCanBeDoneAndWhereTheFolderMayNotBeRead) {
+    const TemporaryFolder folder;
+    EXPECT_TRUE(sync_folder_of(folder.file("log")));
+    EXPECT_TRUE(sync_folder_of("log"));
+    EXPECT_TRUE(sync_folder_of(folder.file("not-there/log")));
+}
+
 TEST(MakeParents, MakesPrivateFolders) {
     const TemporaryFolder folder;
     ASSERT_TRUE(make_parents(folder.file("a/b/log")));
