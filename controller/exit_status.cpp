@@ -1,5 +1,6 @@
 #include "controller/exit_status.hpp"
 
+#include <algorithm>
 #include <csignal>
 
 namespace cleanslate::controller {
@@ -54,6 +55,12 @@ std::string_view meaning_of(int exit_status, bool is_run) {
             return "interrupted";
     }
     return "unknown";
+}
+
+std::string_view meaning_of(const Report& report) {
+    if (report.exit_status == 0 && std::ranges::any_of(report.result.hosts, is_clean_in_part))
+        return "the GPUs that were judged are proven clean";
+    return meaning_of(report.exit_status, report.is_run());
 }
 
 }  // namespace cleanslate::controller

@@ -20,5 +20,7 @@ int exit_status(const Report& report, const Ending& ending);
 
 // What the status means, for the report's last line. `is_run`: of an ad-hoc command.
 std::string_view meaning_of(int exit_status, bool is_run = false);
+// The same of a report, which says where only some GPUs were judged.
+std::string_view meaning_of(const Report& report);
 
 }  // namespace cleanslate::controller

@@ -11,6 +11,13 @@ using agentless::HostOutcome;
 using agentless::SignalResult;
 using agentless::Verdict;
 
+bool is_clean_in_part(const HostOutcome& host) {
+    return host.verdict == Verdict::clean && host.last &&
+           std::ranges::any_of(host.last->gpus, [](const agentless::GpuVerdict& gpu) {
+               return !gpu.judged && gpu.verdict != Verdict::clean;
+           });
+}
+
 bool not_tried(const HostOutcome& host) { return host.error && host.error->kind == "not_tried"; }
 
 Asked asked(const HostOutcome& host) {

@@ -34,6 +34,10 @@ Asked asked(const agentless::HostOutcome& host);
 // surveyed.
 std::optional<agentless::Verdict> verdict_of(const Report& report, const agentless::HostOutcome& host);
 
+// Its verdict is of some GPUs alone (`gpus` of a playbook's verify step), and of the others not all are
+// clean.
+bool is_clean_in_part(const agentless::HostOutcome& host);
+
 // Never begun: its verdict is unknown for no fault of its own.
 bool not_tried(const agentless::HostOutcome& host);
 

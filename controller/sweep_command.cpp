@@ -139,7 +139,7 @@ bool write_clean_hosts(const Options& options, const SweepResult& result) {
     if (!options.clean_hosts) return true;
     std::string names;
     for (const HostOutcome& host : result.hosts)
-        if (host.verdict == Verdict::clean) names += host.name + "\n";
+        if (host.verdict == Verdict::clean && !is_clean_in_part(host)) names += host.name + "\n";
     const auto written = replace_file(*options.clean_hosts, names);
     if (!written) print_error(with_context(written.error(), "--clean-hosts"));
     return written.has_value();

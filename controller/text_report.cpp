@@ -219,7 +219,7 @@ void write_summary(Page& page, const Report& report) {
         text += report.is_run()   ? "; nothing was run"
                 : report.declined ? "; declined, nothing was signalled"
                                   : "; dry run, nothing was signalled";
-    text += fmt::format("; exit {}: {}", report.exit_status, meaning_of(report.exit_status, report.is_run()));
+    text += fmt::format("; exit {}: {}", report.exit_status, meaning_of(report));
     if (summary.verdict && !report.is_run()) {
         const std::string word(to_string(*summary.verdict));
         page.line(0, {{word, style_of(*summary.verdict)}, {": " + text}});

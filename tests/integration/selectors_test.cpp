@@ -184,7 +184,10 @@ TEST_F(Selectors, JobsPodsAndSinglePidsAreChosenAsTheyAreNamed) {
 
 TEST_F(Selectors, SomeGpusOfAHostLeaveTheOthersAndWhoHoldsBoth) {
     const auto before = fleet_->processes();
-    const auto report = clear("lent*", "gpus", {"--set", "gpus=0", "--yes"});
+    const TemporaryFolder folder;
+    const auto report =
+        clear("lent*", "gpus", {"--set", "gpus=0", "--yes", "--clean-hosts", folder / "clean"});
+    EXPECT_EQ(contents(folder / "clean"), "") << "somebody is on the other GPUs of both";
     expect_ended("lent", before, {"mine"});
     expect_ended("lent-clean", before, {"mine"});
     EXPECT_EQ(report.verdict("lent"), "dirty");

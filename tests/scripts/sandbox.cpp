@@ -321,9 +321,21 @@ int Sandbox::left() const {
     return alive;
 }
 
-std::string Sandbox::start_of(int pid) {
+namespace {
+
+// Empty when the process is gone, also when it ends while it is read (ESRCH), where iterators over the
+// buffer would throw.
+std::string stat_of(int pid) {
     std::ifstream in("/proc/" + std::to_string(pid) + "/stat");
-    const std::string text{std::istreambuf_iterator<char>(in), {}};
+    std::ostringstream text;
+    text << in.rdbuf();
+    return text.str();
+}
+
+}  // namespace
+
+std::string Sandbox::start_of(int pid) {
+    const std::string text = stat_of(pid);
     std::istringstream fields(text.substr(text.rfind(')') + 1));
     std::string field;
     for (int i = 0; i < 20; ++i) fields >> field;
@@ -331,8 +343,7 @@ std::string Sandbox::start_of(int pid) {
 }
 
 char Sandbox::state_of(int pid) {
-    std::ifstream in("/proc/" + std::to_string(pid) + "/stat");
-    const std::string text{std::istreambuf_iterator<char>(in), {}};
+    const std::string text = stat_of(pid);
     const auto at = text.rfind(')');
     return at == std::string::npos || at + 2 >= text.size() ? 'X' : text[at + 2];
 }

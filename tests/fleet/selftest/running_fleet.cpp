@@ -136,9 +136,12 @@ ProcessLine RunningFleet::find(const std::string& host, const std::string& name)
 }
 
 bool lives(int outer, unsigned long long start) {
-    // Whole: a name may have newlines.
+    // Whole: a name may have newlines. Into a stream, which ends where the process ends meanwhile (ESRCH);
+    // iterators over the buffer throw there.
     std::ifstream file("/proc/" + std::to_string(outer) + "/stat");
-    const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    std::ostringstream stat;
+    stat << file.rdbuf();
+    const std::string text = stat.str();
     const auto end = text.rfind(')');
     if (end == std::string::npos) return false;
     const auto fields = fields_of(text.substr(end + 2), ' ');

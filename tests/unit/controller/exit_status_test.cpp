@@ -95,6 +95,21 @@ TEST(ExitStatus, OfAnAdHocCommandThatDidNotComeToItsEndIsThreeAndNeverZero) {
     EXPECT_EQ(status_of({lost}, "run"), 3);
 }
 
+// Who reads the last line, or takes the list of clean hosts, may want the whole host.
+TEST(ExitStatus, OfAHostThatIsCleanInPartSaysThatOnlySomeGpusWereJudged) {
+    Report report;
+    report.command = "clear";
+    report.result.hosts.push_back(clean_host("gpu01"));
+    EXPECT_FALSE(is_clean_in_part(report.result.hosts[0]));
+    EXPECT_EQ(meaning_of(report), "every host is proven clean");
+    auto& gpu = report.result.hosts[0].last->gpus.at(1);
+    gpu.judged = false;
+    EXPECT_FALSE(is_clean_in_part(report.result.hosts[0])) << "the others are clean, too";
+    gpu.verdict = Verdict::dirty;
+    EXPECT_TRUE(is_clean_in_part(report.result.hosts[0]));
+    EXPECT_EQ(meaning_of(report), "the GPUs that were judged are proven clean");
+}
+
 TEST(ExitStatus, HasAMeaningForEachStatus) {
     for (const int status : {0, 1, 2, 3, 4, 5, 130, 143}) {
         EXPECT_NE(meaning_of(status), "unknown") << status;
