@@ -5,6 +5,8 @@
 #
 #   build_libssh2.sh           as above; what is built stays, and what failed is not tried again within a day
 #   build_libssh2.sh --again   fetches and builds whatever was built or failed before
+#   build_libssh2.sh --needs   prints the Debian packages that it lacks and would use
+#   build_libssh2.sh --failed REASON  keeps it from trying within a day
 #   CLEANSLATE_SYSTEM_LIBSSH2=1 takes the system's in any case
 #
 # apt checks the signature of the package lists and, through them, of the source. It has an own configuration here: the
@@ -118,23 +120,23 @@ TEXT
 
 # What stands in the way on this machine, whatever the network gives; empty where nothing does.
 obstacle() {
-    local id=''
-    # shellcheck source=/dev/null
-    id=$(. /etc/os-release 2>/dev/null && echo "${ID:-}") || true
-    [ "$id" = debian ] || { echo 'a newer one is built on Debian only'; return; }
+    is_debian || { echo 'a newer one is built on Debian only'; return; }
     local command
-    for command in apt-get dpkg-source setpriv cmake ninja cc; do
+    for command in apt-get setpriv cmake ninja cc; do
         command -v "$command" >/dev/null || { echo "no $command here to build a newer one with"; return; }
     done
-    [ -r "$keyring" ] || { echo "no $keyring to check a newer one with"; return; }
+    command -v dpkg-source >/dev/null || { echo 'no dpkg-source here (package dpkg-dev)'; return; }
+    [ -r "$keyring" ] || { echo "no $keyring to check a newer one with (package debian-archive-keyring)"; return; }
 }
+
+os_release() { sed -n "s/^$1=\"\\{0,1\\}\\([^\"]*\\).*/\\1/p" /etc/os-release 2>/dev/null || true; }
+is_debian() { [ "$(os_release ID)" = debian ]; }
 
 # Into FOLDER: fetch FOLDER
 fetch() {
     local folder=$1 apt=$1/apt codename version
     mkdir -p "$apt"/{lists,cache/archives,state}/partial "$folder/source"
-    # shellcheck source=/dev/null
-    codename=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
+    codename=$(os_release VERSION_CODENAME)
     local files=()
     mapfile -t files < <(source_files)
     [ ${#files[@]} -eq 0 ] || sources "${files[@]}" | wanted_sources "$codename" >"$apt/sources.list"
@@ -185,9 +187,9 @@ is_built() {
 failed_today() { [ -n "$(find "$1" -mmin -1440 2>/dev/null)" ]; }
 
 fall_back() {
-    printf '%s: this libssh2 is %s: %s. It costs: RSA keys (OpenSSH 8.8 and newer refuse its SHA-1), hosts with %s\n' \
-        libssh2 "$(pkg-config --modversion libssh2 2>/dev/null || echo missing)" "$1" \
-        "only -etm MACs, ed25519 certificates" >&2
+    printf 'libssh2: the system'"'"'s %s is used: %s. It costs RSA keys (OpenSSH 8.8 refuses its SHA-1), %s\n' \
+        "$(pkg-config --modversion libssh2 2>/dev/null || echo '(none)')" "$1" \
+        "hosts with only -etm MACs or only an RSA key, and ed25519 certificates" >&2
 }
 
 # Builds under FOLDER/libssh2, or says why not.
@@ -216,18 +218,35 @@ build() {
     fi
 }
 
+# The packages that building takes and that are not here; none where nothing is to be built.
+needs() {
+    local folder=$1 candidate=''
+    is_debian && ! command -v dpkg-source >/dev/null && ! is_built "$folder/libssh2" &&
+        ! failed_today "$folder/libssh2.failed" || return 0
+    candidate=$(apt-cache show --no-all-versions libssh2-1-dev 2>/dev/null | sed -n 's/^Version: //p')
+    [ -z "$candidate" ] || ! dpkg --compare-versions "$candidate" ge 1.11 || return 0
+    echo dpkg-dev
+}
+
+# Waits for another one that builds into FOLDER, and builds only what that one has not: build_alone FOLDER
+build_alone() {
+    mkdir -p "$1"
+    exec 9>"$1/libssh2.lock"
+    flock 9
+    is_built "$1/libssh2" || build "$1"
+}
+
 main() {
     cd "$(dirname "${BASH_SOURCE[0]}")/.."
     local folder=$PWD/build
     [ -z "${CLEANSLATE_SYSTEM_LIBSSH2:-}" ] || return 0
+    case ${1:-} in
+        --needs) needs "$folder"; return ;;
+        --failed) mkdir -p "$folder"; printf '%s\n' "$2" >"$folder/libssh2.failed"; return ;;
+    esac
     ! pkg-config --atleast-version=1.11 libssh2 || return 0
-    if [ "${1:-}" = --again ] || ! is_built "$folder/libssh2"; then
-        mkdir -p "$folder"
-        exec 9>"$folder/libssh2.lock"
-        flock 9  # another ./dev may be at it
-        [ "${1:-}" != --again ] || rm -rf "$folder/libssh2.failed" "$folder/libssh2/stamp"
-        is_built "$folder/libssh2" || build "$folder"
-    fi
+    [ "${1:-}" != --again ] || rm -rf "$folder/libssh2.failed" "$folder/libssh2/stamp"
+    is_built "$folder/libssh2" || build_alone "$folder"
     ! is_built "$folder/libssh2" || printf '%s\n' "$folder/libssh2"
 }
 

@@ -6,8 +6,9 @@ cd "$(dirname "$0")/../.."
 seconds=${1:?}
 folder=build/fuzz
 mkdir -p "$folder"
+libssh2=$(cmake/build_libssh2.sh)
 cmake -S . -B "$folder" -G Ninja -Wno-dev -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_COMPILER=clang++-19 \
-    -DCLEANSLATE_FUZZ=ON >"$folder.configure.log" 2>&1 || { cat "$folder.configure.log"; exit 1; }
+    -DCLEANSLATE_FUZZ=ON -DCLEANSLATE_LIBSSH2_PREFIX="$libssh2" >"$folder.configure.log" 2>&1 || { cat "$folder.configure.log"; exit 1; }
 ninja -C "$folder" --quiet fuzzers
 for harness in "$folder"/tests/fuzz/*_fuzz; do
     name=$(basename "$harness" _fuzz)
