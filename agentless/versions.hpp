@@ -5,7 +5,8 @@
 
 namespace cleanslate::agentless {
 
-// One line, as loaded at run time where the library can tell: "libssh2 1.11.0, OpenSSL 3.0.17, Boost 1.81".
+// As loaded at run time where the library can tell: "libssh2 1.10.0 (the system's), OpenSSL 3.0.17,
+// Boost 1.81.0". A second line says what an old libssh2 lacks.
 std::string ssh_library_versions();
 
 }  // namespace cleanslate::agentless

@@ -19,7 +19,7 @@ ssize_t put_into_link(libssh2_socket_t, const void* buffer, size_t size, int, vo
 }
 
 void set_callbacks(LIBSSH2_SESSION* session) {
-#if LIBSSH2_VERSION_NUM >= 0x010b00
+#if LIBSSH2_VERSION_NUM >= 0x010b01
     const auto set = [&](int type, auto* callback) {
         libssh2_session_callback_set2(session, type, reinterpret_cast<libssh2_cb_generic*>(callback));
     };
@@ -32,8 +32,7 @@ void set_callbacks(LIBSSH2_SESSION* session) {
     set(LIBSSH2_CALLBACK_SEND, &put_into_link);
 }
 
-// Cheapest first (client CPU a login: curve25519 1.1 ms, nistp256 1.2, group14 6.6, group16 42). The last two
-// are no methods but announcements, which a list of our own would drop.
+// Cheapest first (client CPU a login: curve25519 1.1 ms, nistp256 1.2, group14 6.6, group16 42).
 constexpr const char* key_exchanges[] = {
     "curve25519-sha256",
     "curve25519-sha256@libssh.org",
@@ -45,6 +44,10 @@ constexpr const char* key_exchanges[] = {
     "diffie-hellman-group16-sha512",
     "diffie-hellman-group18-sha512",
 };
+
+// No methods but announcements. libssh2 1.11.0 drops them for a list of our own, and then signs with an RSA
+// key as OpenSSH 8.8 refuses it; later ones add them by themselves.
+constexpr const char* announcements[] = {"ext-info-c", "kex-strict-c-v00@openssh.com"};
 
 // Those of `wanted` that this libssh2 has, in order: it must not be asked for others (it cuts them out of the
 // list by an overlapping memcpy).
@@ -68,10 +71,6 @@ Status start_library() {
     if (code != 0) return fail("internal", fmt::format("libssh2 did not start ({})", code));
     return {};
 }
-
-bool rsa_works() { return libssh2_version(0x010b00) != nullptr; }
-
-std::string library_version() { return libssh2_version(0); }
 
 Session::Session(std::shared_ptr<Link> link)
     : link_(std::move(link)), handle_(libssh2_session_init_ex(nullptr, nullptr, nullptr, link_.get())) {
@@ -115,7 +114,9 @@ Awaitable<Event::Woken> Session::pause(Clock::time_point until) {
 }
 
 Status Session::prefer(const std::vector<std::string>& host_key_algorithms) {
-    const std::vector<std::string> exchanges(std::begin(key_exchanges), std::end(key_exchanges));
+    std::vector<std::string> exchanges(std::begin(key_exchanges), std::end(key_exchanges));
+    if (library_age() == LibraryAge::is_1_11_0)
+        exchanges.insert(exchanges.end(), std::begin(announcements), std::end(announcements));
     const std::string kex = supported(handle_, LIBSSH2_METHOD_KEX, exchanges);
     const std::string keys = supported(handle_, LIBSSH2_METHOD_HOSTKEY, host_key_algorithms);
     // Where this fails (-33), libssh2's own list stays active, and a host "fails" whose key is well known.
@@ -132,7 +133,7 @@ Awaitable<Status> Session::handshake(const std::vector<std::string>& host_key_al
     if (auto preferred = prefer(host_key_algorithms); !preferred) {
         co_return std::unexpected(in_phase(preferred.error(), "handshake"));
     }
-    const int descriptor = link_->descriptor();  // libssh2 only looks at its flags
+    const int descriptor = link_->descriptor();
     const Step step = [&] { return libssh2_session_handshake(handle_, descriptor); };
     const Answer answer = co_await repeat(step, deadline, max_login_bytes);
     if (!answer.good()) co_return handshake_error(answer);
@@ -163,10 +164,8 @@ std::unexpected<Error> Session::handshake_error(Answer answer) {
     const char* const overrun =
         "too many logins at once (MaxStartups there; lower --fanout), or it refuses this address";
     if (answer.code == LIBSSH2_ERROR_KEX_FAILURE) {
-        return failed(
-            "no algorithm in common: " + explain(answer.code),
-            fmt::format("this is libssh2 {}; hosts with only -etm MACs or only an RSA key need 1.11",
-                        library_version()));
+        return failed("no algorithm in common: " + explain(answer.code),
+                      no_common_algorithm(library_age(), library_version()));
     }
     // Its code may then be any: some calls only say that they failed.
     closed_early_ = link_->failed();

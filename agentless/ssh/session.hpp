@@ -11,15 +11,13 @@
 #include <string_view>
 #include <vector>
 
+#include "agentless/ssh/library.hpp"
 #include "agentless/ssh/link.hpp"
 
 namespace cleanslate::agentless::ssh {
 
 // Once, before any thread. Errors have kind "internal".
 Status start_library();
-// RSA keys sign with SHA-2 from libssh2 1.11 on; older ones cannot log in with them at OpenSSH 8.8 and newer.
-bool rsa_works();
-std::string library_version();
 
 // How a call that was repeated until it had an answer came to its end.
 struct Answer {

@@ -7,7 +7,7 @@
 #include <atomic>
 #include <functional>
 
-#include "agentless/versions.hpp"
+#include "agentless/ssh/library.hpp"
 #include "tests/contract/fake_server.hpp"
 #include "tests/contract/ssh_fixture.hpp"
 
@@ -49,15 +49,25 @@ TEST_F(SshLogin, each_kind_of_key_lets_one_in) {
 }
 
 TEST_F(SshLogin, rsa_lets_one_in_or_is_refused_with_the_reason) {
-    options_.identity_files = {sshd_->make_key("rsa", "-t rsa -b 2048")};
-    sshd_->authorize("rsa");
-    if (ssh_library_versions().find("libssh2 1.10") == std::string::npos)
-        return expect_runs(options_, endpoint_);
-    const auto context = load_ssh_context(options_);
-    ASSERT_FALSE(context);
-    EXPECT_EQ(context.error().kind, "identity");
-    expect_says(context.error().message, "RSA keys need libssh2 1.11");
-    expect_says(context.error().remedy, "ed25519");
+    const std::pair<const char*, const char*> kinds[] = {
+        {"rsa", "-t rsa -b 2048"},
+        {"rsapem", "-t rsa -b 2048 -m PEM"},
+        {"rsapk8", "-t rsa -b 2048 -m PKCS8"},
+    };
+    for (const auto& [name, arguments] : kinds) {
+        SCOPED_TRACE(arguments);
+        options_.identity_files = {sshd_->make_key(name, arguments)};
+        sshd_->authorize(name);
+        if (ssh::rsa_works()) {
+            expect_runs(options_, endpoint_);
+            continue;
+        }
+        const auto context = load_ssh_context(options_);
+        ASSERT_FALSE(context);
+        EXPECT_EQ(context.error().kind, "identity");
+        expect_says(context.error().message, "RSA keys need libssh2 1.11");
+        expect_says(context.error().remedy, "ed25519");
+    }
 }
 
 TEST_F(SshLogin, keys_are_tried_one_after_another) {
