@@ -15,7 +15,7 @@ set -euo pipefail
 
 release=trixie                 # whose source package it is
 at_least='1.11.1-1+deb13u2'    # older ones lack security fixes, and a mirror may be old
-recipe=1                       # goes up when what is built below changes
+recipe=2                       # goes up when what is built below changes
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 fetch_limit=120                # seconds for each of the two downloads; a dead mirror costs ten
 
@@ -158,6 +158,8 @@ compile() {
     local folder=$1 prefix=$1/prefix
     dpkg-source --no-copy -x "$folder"/source/libssh2_*.dsc "$folder/tree" ||
         { echo "dpkg-source could not unpack it" >&2; return 1; }
+    patch -d "$folder/tree" -p1 <cmake/libssh2_announcements.patch ||
+        { echo "libssh2_announcements.patch does not fit it" >&2; return 1; }
     local options=(
         -DCMAKE_BUILD_TYPE=Release -DCMAKE_POSITION_INDEPENDENT_CODE=ON
         "-DCMAKE_C_FLAGS=-D_FORTIFY_SOURCE=2 -fstack-protector-strong"

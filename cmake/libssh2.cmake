@@ -11,6 +11,7 @@ endif()
 
 if(libssh2_prefix)
   file(STRINGS ${libssh2_prefix}/version libssh2_package)  # of the Debian source package
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${libssh2_prefix}/version)
   add_library(libssh2 STATIC IMPORTED)
   set_target_properties(libssh2 PROPERTIES
     IMPORTED_LOCATION ${libssh2_prefix}/lib/libssh2.a
