@@ -58,17 +58,22 @@ deb822_sources() {
         END { flush() }' "$1"
 }
 
-# From "URI SUITE" lines, the sources of the release that is wanted: wanted_sources CODENAME. The first mirror of
-# CODENAME and the first of its security updates; third parties' are left out, as their suites have other names.
+# From "URI SUITE" lines, the sources of the release that is wanted: wanted_sources CODENAME. Third parties use Debian's
+# suite names too: its own mirror is the first that has CODENAME-updates, or else whose path ends in /debian.
 wanted_sources() {
     awk -v from="$1" -v to="$release" -v key="$keyring" '
-        $1 ~ /^cdrom:/ { next }
-        $2 == from || $2 == "stable" || $2 == "oldstable" { if (!plain) plain = $1; next }
-        $2 ~ /-security$|\/updates$/ { if (!security) security = $1 }
         function source(uri, suite) {
             print "deb-src [signed-by=" key " target=Sources] " uri " " suite " main"
         }
-        END { if (plain) source(plain, to); if (plain && security) source(security, to "-security") }'
+        $1 ~ /^cdrom:/ { next }
+        $2 == from "-updates" && !updates { updates = $1 }
+        $2 == from && $1 ~ /\/debian\/*$/ && !plain { plain = $1 }
+        $2 == from "-security" && !security { security = $1 }
+        END {
+            if (updates) plain = updates
+            if (plain) source(plain, to)
+            if (plain && security) source(security, to "-security")
+        }'
 }
 
 # The machine's source files, as its apt is configured.
