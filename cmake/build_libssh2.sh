@@ -17,7 +17,7 @@ release=trixie                 # whose source package it is
 at_least='1.11.1-1+deb13u2'    # older ones lack security fixes, and a mirror may be old
 recipe=2                       # goes up when what is built below changes
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
-fetch_limit=120                # seconds for each of the two downloads; a dead mirror costs ten
+fetch_limit=120                # seconds for each of the two downloads; a mirror that is silent costs about twenty
 
 say() { printf '\n== %s\n' "$*" >&2; }
 
@@ -115,8 +115,8 @@ Acquire::AllowDowngradeToInsecureRepositories "false";
 Acquire::Languages "none";
 Acquire::PDiffs "false";
 Acquire::Retries "0";
-Acquire::http::Timeout "10";
-Acquire::https::Timeout "10";
+Acquire::http::Timeout "5";
+Acquire::https::Timeout "5";
 $sandbox
 TEXT
 }
