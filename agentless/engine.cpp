@@ -122,10 +122,11 @@ int Engine::shard_count() const {
 Endpoint Engine::endpoint_of(const HostTask& task) const {
     return {task.host.name,
             task.host.address,
-            task.host.port.value_or(22),
+            task.host.port,
             task.host.user.value_or(reach_.user),
             task.host.identity_file.value_or(""),
-            reach_.become || task.host.become.value_or(false)};
+            reach_.become || task.host.become.value_or(false),
+            std::nullopt};
 }
 
 void Engine::deal(const TransportFactory& make_transport) {

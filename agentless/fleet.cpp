@@ -30,7 +30,8 @@ SshOptions ssh_options(const Reach& reach) {
     options.identity_files = reach.identity_files;
     options.agent_socket = reach.agent_socket;
     options.known_hosts = reach.known_hosts;
-    options.host_keys = policy_of(reach.host_key_check);
+    if (reach.host_key_check) options.host_keys = policy_of(*reach.host_key_check);
+    options.config_file = reach.ssh_config;
     options.connect_timeout = reach.connect_timeout;
     return options;
 }

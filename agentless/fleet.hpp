@@ -20,13 +20,14 @@ enum class HostKeyCheck { strict, accept_new, off };
 
 // How hosts are reached. Every field has its default in the command line's help.
 struct Reach {
-    bool local = false;                       // --local: this machine, no SSH
-    std::string user;                         // default user; empty: $USER
-    std::vector<std::string> identity_files;  // tried in order; empty: ~/.ssh/id_ed25519, id_ecdsa
-    std::string agent_socket;                 // empty: no agent
-    std::vector<std::string> known_hosts;     // files, in order; the first is the one accept-new writes to
-    HostKeyCheck host_key_check = HostKeyCheck::strict;
-    Milliseconds connect_timeout{10'000};  // resolve, connect, handshake, auth: each
+    bool local = false;                           // --local: this machine, no SSH
+    std::string user;                             // empty: ssh's configuration's, else whoever runs this
+    std::vector<std::string> identity_files;      // where there are any, only these are tried
+    std::string agent_socket;                     // empty: no agent
+    std::vector<std::string> known_hosts;         // in place of all others; accept-new writes to the first
+    std::optional<HostKeyCheck> host_key_check;   // absent: ssh's configuration's, else strict
+    std::optional<Milliseconds> connect_timeout;  // resolve, connect, handshake, auth: each; absent: as above
+    std::optional<std::string> ssh_config;        // -F; absent: ~/.ssh/config and the system's
     // sudo on every host (--become), over and above the hosts whose inventory says so.
     bool become = false;
     // For sudo, where it asks; absent: sudo -n. Refused once, it is given to no other host.

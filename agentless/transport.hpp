@@ -26,10 +26,13 @@ using Clock = std::chrono::steady_clock;
 struct Endpoint {
     std::string name;     // the inventory's name: for messages only
     std::string address;  // host name or IP address to connect to
-    std::uint16_t port = 22;
+    std::optional<std::uint16_t> port = std::nullopt;
     std::string user;           // empty: the transport's default
     std::string identity_file;  // empty: the transport's default keys and agent
     bool become = false;        // run everything as root through sudo: become.hpp
+    // "[user@]host[:port]" of each hop, first hop first, separated by commas; "none": none, whatever ssh's
+    // configuration says.
+    std::optional<std::string> proxy_jump = std::nullopt;
 };
 
 // What to run. `command` is handed to the login shell as it is, so it must mean the same in sh, csh and fish:

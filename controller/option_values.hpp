@@ -74,8 +74,8 @@ inline CLI::Option* add_list(CLI::App& app, const std::string& names, const std:
 }
 
 // One of a few words.
-template <class Value>
-CLI::Option* add_choice(CLI::App& app, const std::string& names, Value& slot,
+template <class Value, class Slot>
+CLI::Option* add_choice(CLI::App& app, const std::string& names, Slot& slot,
                         const std::vector<std::pair<std::string, Value>>& choices, const std::string& help) {
     std::string type;
     for (const auto& [word, value] : choices) type += (type.empty() ? "" : "|") + word;

@@ -32,10 +32,11 @@ struct Options {
     std::optional<std::string> user;
     std::vector<std::string> identities;
     std::vector<std::string> known_hosts;
-    agentless::HostKeyCheck host_key_check = agentless::HostKeyCheck::strict;
-    Milliseconds connect_timeout{10'000};
-    bool become = false;           // over and above the hosts whose inventory says so
-    bool ask_become_pass = false;  // sudo's password, for hosts that become
+    std::optional<agentless::HostKeyCheck> host_key_check;
+    std::optional<Milliseconds> connect_timeout;
+    std::optional<std::string> ssh_config;  // -F
+    bool become = false;                    // over and above the hosts whose inventory says so
+    bool ask_become_pass = false;           // sudo's password, for hosts that become
     // Bounds of the sweep
     agentless::SweepLimits limits;
     // How they are judged

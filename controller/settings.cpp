@@ -87,13 +87,9 @@ agentless::Reach reach_for(const Options& options, const Environment& environmen
     reach.identity_files = options.identities;
     reach.agent_socket = value_of(environment, "SSH_AUTH_SOCK");
     reach.known_hosts = options.known_hosts;
-    if (reach.known_hosts.empty()) {
-        const std::string home = value_of(environment, "HOME");
-        if (!home.empty()) reach.known_hosts.push_back(home + "/.ssh/known_hosts");
-        reach.known_hosts.push_back("/etc/ssh/ssh_known_hosts");
-    }
     reach.host_key_check = options.host_key_check;
     reach.connect_timeout = options.connect_timeout;
+    reach.ssh_config = options.ssh_config;
     reach.become = options.become;
     return reach;
 }

@@ -77,9 +77,9 @@ AgentClient::~AgentClient() {
 Awaitable<Status> AgentClient::connect(Clock::time_point deadline) {
     if (socket_.size() >= sizeof(sockaddr_un::sun_path))
         co_return agent_failed("has a socket with too long a name");
-    const Link::Protocol::endpoint endpoint(boost::asio::local::stream_protocol::endpoint{socket_});
+    const SocketLink::Protocol::endpoint endpoint(boost::asio::local::stream_protocol::endpoint{socket_});
     for (;;) {
-        link_ = std::make_shared<Link>(io_, cancellation_);
+        link_ = std::make_shared<SocketLink>(io_, cancellation_);
         const error_code error = co_await link_->connect(endpoint, deadline);
         if (!error) co_return Status{};
         if (cancellation_->requested()) co_return std::unexpected(cancelled());

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "agentless/ssh/link.hpp"
+#include "agentless/ssh/socket_link.hpp"
 #include "base/result.hpp"
 
 namespace cleanslate::agentless::ssh {
@@ -39,7 +39,7 @@ class AgentClient {
     boost::asio::io_context& io_;
     std::shared_ptr<Cancellation> cancellation_;
     std::string socket_;
-    std::shared_ptr<Link> link_;
+    std::shared_ptr<SocketLink> link_;
 };
 
 }  // namespace cleanslate::agentless::ssh

@@ -84,27 +84,42 @@ Status append_line(const std::string& file, std::string line) {
 
 Result<std::unique_ptr<HostKeys>> HostKeys::load(const SshOptions& options) {
     std::unique_ptr<HostKeys> keys(new HostKeys);
-    keys->policy_ = options.host_keys;
-    std::vector<std::string> files = options.known_hosts;
-    if (files.empty() && !options.home.empty()) files.push_back(options.home + "/.ssh/known_hosts");
-    if (options.known_hosts.empty()) files.push_back("/etc/ssh/ssh_known_hosts");
-    keys->file_ = files.front();
-    for (const std::string& file : files) {
+    const auto settings = settings_for(Endpoint{}, options, SshConfig());
+    if (!settings) return std::unexpected(settings.error());
+    const auto known = keys->find(*settings);
+    if (!known) return std::unexpected(known.error());
+    return keys;
+}
+
+Result<const KnownHosts*> HostKeys::files(const std::vector<std::string>& names) {
+    const auto known = known_.find(names);
+    if (known != known_.end()) return known->second.get();
+    auto index = std::make_unique<KnownHosts>();
+    for (const std::string& file : names) {
         struct stat status {};
         if (stat(file.c_str(), &status) != 0 && errno == ENOENT) continue;
         const auto text = read_file(file, max_known_hosts);
         if (!text)
             return std::unexpected(
                 Error{"known_hosts", "host-key", text.error().message, text.error().remedy});
-        keys->known_.read(*text, file);
+        index->read(*text, file);
     }
-    keys->notes_ = keys->known_.notes();
-    return keys;
+    notes_.insert(notes_.end(), index->notes().begin(), index->notes().end());
+    return known_.emplace(names, std::move(index)).first->second.get();
 }
 
-Status HostKeys::check(std::string_view host, std::uint16_t port, const KnownKeys& known,
-                       std::string_view blob) {
-    const std::string name = known_hosts_name(host, port);
+Result<KnownKeys> HostKeys::find(const HostSettings& settings) {
+    std::vector<std::string> names = settings.user_known_hosts;
+    names.insert(names.end(), settings.global_known_hosts.begin(), settings.global_known_hosts.end());
+    const std::lock_guard lock(mutex_);
+    const auto index = files(names);
+    if (!index) return std::unexpected(index.error());
+    return (*index)->find(settings.host_name, settings.port);
+}
+
+Status HostKeys::check(const HostSettings& settings, const KnownKeys& known, std::string_view blob) {
+    const std::string name = known_hosts_name(settings.host_name, settings.port);
+    const std::string file = settings.user_known_hosts.empty() ? "" : settings.user_known_hosts.front();
     const HostKeyMatch match = match_host_key(known, blob);
     switch (match.answer) {
         case HostKeyMatch::Answer::known:
@@ -112,20 +127,21 @@ Status HostKeys::check(std::string_view host, std::uint16_t port, const KnownKey
         case HostKeyMatch::Answer::revoked:
             return revoked_key(blob, *match.key);
         case HostKeyMatch::Answer::changed:
-            if (policy_ == HostKeyPolicy::off) return {};
+            if (settings.host_keys == HostKeyPolicy::off) return {};
             return changed_key(name, blob, match.key->blob, match.key->place);
         case HostKeyMatch::Answer::other_type:
-            if (policy_ == HostKeyPolicy::off) return {};
-            return other_type(host, port, blob, *match.key);
+            if (settings.host_keys == HostKeyPolicy::off) return {};
+            return other_type(settings.host_name, settings.port, blob, *match.key);
         case HostKeyMatch::Answer::unknown:
             break;
     }
-    if (policy_ == HostKeyPolicy::off) return {};
-    if (policy_ == HostKeyPolicy::strict) return unknown_key(host, port, blob, file_);
-    return accept(name, blob);
+    if (settings.host_keys == HostKeyPolicy::off) return {};
+    if (settings.host_keys == HostKeyPolicy::strict)
+        return unknown_key(settings.host_name, settings.port, blob, file);
+    return accept(name, file, blob);
 }
 
-Status HostKeys::accept(const std::string& name, std::string_view blob) {
+Status HostKeys::accept(const std::string& name, const std::string& file, std::string_view blob) {
     const std::lock_guard lock(mutex_);
     const auto [entry, is_new] = accepted_.emplace(name, blob);
     if (!is_new) {
@@ -137,7 +153,7 @@ Status HostKeys::accept(const std::string& name, std::string_view blob) {
     const bool writable =
         (name + type).find_first_of(" \t\r\n,*?!#|") == std::string::npos && !name.starts_with('@');
     const auto written = writable
-                             ? append_line(file_, fmt::format("{} {} {}\n", name, type, encode_base64(blob)))
+                             ? append_line(file, fmt::format("{} {} {}\n", name, type, encode_base64(blob)))
                              : Status(fail("known_hosts", printable(name) + " cannot stand in known_hosts"));
     if (!written) notes_.push_back("a new host key was not written down: " + written.error().message);
     return {};

@@ -5,9 +5,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
+#include "agentless/ssh/session.hpp"
 #include "agentless/ssh/wire.hpp"
 #include "base/files.hpp"
 #include "base/text.hpp"
@@ -39,14 +41,14 @@ Status check_mode(const std::string& file) {
 }
 
 // Why this key can never be used here; empty where it can.
-Status check_usable(const Identity& identity, Abilities abilities) {
-    if (key_type(identity.blob) == "ssh-rsa" && !abilities.rsa) {
+Status check_usable(const Identity& identity, bool has_agent) {
+    if (key_type(identity.blob) == "ssh-rsa" && !rsa_works()) {
         return refused(
             identity.file,
             "RSA keys need libssh2 1.11: older ones sign with SHA-1, which OpenSSH 8.8 and newer refuse",
             "use an ed25519 key (ssh-keygen -t ed25519)");
     }
-    if (!identity.key && !abilities.agent) {
+    if (!identity.key && !has_agent) {
         return refused(
             identity.file, "this key is encrypted or public, and there is no agent",
             "encrypted keys: use the agent (ssh-add " + printable(identity.file) + ", SSH_AUTH_SOCK set)");
@@ -79,40 +81,53 @@ Result<Identity> load_identity(const std::string& file) {
     return Identity{file, std::move(parsed->blob), std::move(parsed->key)};
 }
 
-Result<std::unique_ptr<Identities>> Identities::load(const SshOptions& options, Abilities abilities) {
+Result<std::unique_ptr<Identities>> Identities::load(const SshOptions& options) {
     std::unique_ptr<Identities> identities(new Identities);
-    identities->abilities_ = abilities;
-    identities->only_these_ = !options.identity_files.empty();
     for (const std::string& file : options.identity_files) {
-        auto identity = identities->of_file(file);
+        const auto identity = identities->of_file(file, !options.agent_socket.empty());
         if (!identity) return std::unexpected(in_phase(identity.error(), "auth"));
-        identities->all_.push_back(std::move(*identity));
-    }
-    if (identities->only_these_) return identities;
-    for (const char* name : {"id_ed25519", "id_ecdsa"}) {
-        const std::string file = options.home + "/.ssh/" + name;
-        if (options.home.empty() || !exists(file)) continue;
-        auto identity = identities->of_file(file);
-        if (identity) {
-            identities->all_.push_back(std::move(*identity));
-        } else {
-            identities->notes_.push_back("not used: " + identity.error().message);
-        }
     }
     return identities;
 }
 
-Result<Identity> Identities::of_file(const std::string& file) {
-    const std::lock_guard lock(mutex_);
-    const auto known = of_files_.find(file);
-    if (known != of_files_.end()) return known->second;
-    Result<Identity> identity = load_identity(file);
-    if (identity) {
-        if (const auto usable = check_usable(*identity, abilities_); !usable) {
-            identity = std::unexpected(usable.error());
+Result<Credentials> Identities::credentials_for(const HostSettings& settings) {
+    Credentials credentials;
+    credentials.host = settings.alias;
+    credentials.user = settings.user;
+    credentials.only_these = settings.identities_only;
+    credentials.agent_socket = settings.agent_socket;
+    credentials.methods = settings.methods;
+    for (const std::string& file : settings.identity_files) {
+        if (!settings.identities_named && !exists(file)) continue;
+        auto identity = of_file(file, !settings.agent_socket.empty());
+        if (identity) {
+            credentials.identities.push_back(std::move(*identity));
+        } else if (settings.identities_named) {
+            Error error = identity.error();
+            return std::unexpected(
+                Error{"auth_failed", "auth", std::move(error.message), std::move(error.remedy)});
+        } else {
+            const std::lock_guard lock(mutex_);
+            std::string note = "not used: " + identity.error().message;
+            if (std::ranges::find(notes_, note) == notes_.end()) notes_.push_back(std::move(note));
         }
     }
-    return of_files_.emplace(file, std::move(identity)).first->second;
+    return credentials;
+}
+
+std::vector<std::string> Identities::notes() const {
+    const std::lock_guard lock(mutex_);
+    return notes_;
+}
+
+Result<Identity> Identities::of_file(const std::string& file, bool has_agent) {
+    const std::lock_guard lock(mutex_);
+    auto known = of_files_.find(file);
+    if (known == of_files_.end()) known = of_files_.emplace(file, load_identity(file)).first;
+    if (!known->second) return known->second;
+    if (const auto usable = check_usable(*known->second, has_agent); !usable)
+        return std::unexpected(usable.error());
+    return known->second;
 }
 
 }  // namespace cleanslate::agentless::ssh

@@ -1,62 +1,48 @@
 #pragma once
-// The bytes of one connection: Asio moves them between a socket and two buffers in memory, from which libssh2
-// and the agent client take and into which they put without ever waiting. Reader and writer are independent
-// of each other: waiting for a flush before reading deadlocks at a few MB of echo.
+// The bytes of one connection, in memory: libssh2 and the agent client take from it and put into it without
+// ever waiting; somebody else moves the bytes (socket_link.hpp: Asio; channel_link.hpp: a session that goes
+// before this one).
 
 #include <sys/types.h>
 
-#include <array>
-#include <boost/asio/generic/stream_protocol.hpp>
+#include <cstddef>
 #include <memory>
-#include <string>
 
 #include "agentless/event.hpp"
 
 namespace cleanslate::agentless::ssh {
 
-// Owned by whoever uses it and by each handler under way, so that no handler outlives what it touches.
-// close() makes them let go.
-class Link : public std::enable_shared_from_this<Link> {
+class Link {
   public:
-    using Protocol = boost::asio::generic::stream_protocol;
     // More unsent than this, and the peer is not reading: the link fails.
     static constexpr std::size_t max_unsent = 16u << 20;
 
-    Link(boost::asio::io_context& io, std::shared_ptr<Cancellation> cancellation);
-
-    // Gives operation_aborted where cancelled, timed_out at the deadline; the link is then closed.
-    Awaitable<boost::system::error_code> connect(const Protocol::endpoint& endpoint,
-                                                 Clock::time_point deadline);
+    Link(boost::asio::io_context& io, std::shared_ptr<Cancellation> cancellation)
+        : event_(io, std::move(cancellation)) {}
+    virtual ~Link() = default;
+    Link(const Link&) = delete;
+    Link& operator=(const Link&) = delete;
 
     // Takes what is there: at most `size` bytes, 0 at the end of the stream, -EAGAIN where nothing is there
     // yet, another negative errno where the link is closed.
-    ssize_t take(void* bytes, std::size_t size);
+    virtual ssize_t take(void* bytes, std::size_t size) = 0;
     // Takes everything. Negative errno where the link is closed.
-    ssize_t put(const void* bytes, std::size_t size);
+    virtual ssize_t put(const void* bytes, std::size_t size) = 0;
 
-    void flush();       // begins to send what was put
-    void want_input();  // begins to read, where there is room and no read under way
+    virtual void flush() = 0;       // begins to send what was put
+    virtual void want_input() = 0;  // begins to read, where there is room and no read under way
     // Notified when input came, output went, or the link failed.
     Event& event() { return event_; }
 
-    bool failed() const { return failed_; }  // the peer closed it, or an error did: no more input will come
-    std::size_t unsent() const { return out_.size() + (sending_.size() - sent_); }
-    std::size_t received() const { return received_; }  // bytes so far
-    int descriptor() { return socket_.native_handle(); }
-    void close();
+    virtual bool failed() const = 0;  // the peer closed it, or an error did: no more input will come
+    virtual std::size_t unsent() const = 0;
+    virtual std::size_t received() const = 0;  // bytes so far
+    // A descriptor for libssh2, which only looks at its flags.
+    virtual int descriptor() = 0;
+    virtual void close() = 0;
 
   private:
-    void fail();
-    void send_rest();
-
-    Protocol::socket socket_;
     Event event_;
-    std::array<char, 32768> in_;
-    std::size_t in_begin_ = 0, in_end_ = 0;
-    std::string out_, sending_;  // sending_ is with Asio while out_ is filled
-    std::size_t sent_ = 0;
-    std::size_t received_ = 0;
-    bool reading_ = false, writing_ = false, failed_ = false, closed_ = false;
 };
 
 }  // namespace cleanslate::agentless::ssh

@@ -6,17 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "agentless/ssh/identities.hpp"
+#include "agentless/ssh/credentials.hpp"
 #include "agentless/ssh/session.hpp"
 
 namespace cleanslate::agentless::ssh {
-
-struct Credentials {
-    std::string user;
-    std::vector<Identity> identities;  // offered in this order
-    bool only_these = false;           // else the agent's other keys follow
-    std::string agent_socket;          // empty: no agent
-};
 
 // A host sees at most so many keys: OpenSSH closes the connection after six failures.
 constexpr int max_offers = 5;

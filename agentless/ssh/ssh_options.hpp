@@ -1,6 +1,9 @@
 #pragma once
-// How hosts are reached over SSH, unless an endpoint says otherwise.
+// How hosts are reached over SSH: what the command line says for all of them, over and above what an endpoint
+// says of its host. What is absent here and there is ssh's configuration's to say, then a default.
 
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,16 +17,22 @@ enum class HostKeyPolicy {
     off,         // every key, except one that is revoked
 };
 
+// Asks a person for a secret: the question, without a colon. Absent: nobody is there, or they would not say.
+using AskSecret = std::function<std::optional<std::string>(const std::string& question)>;
+
 struct SshOptions {
-    std::string user;  // empty: whoever runs this
-    std::vector<std::string>
-        identity_files;        // only these are tried; empty: ~/.ssh/id_ed25519, id_ecdsa, the agent's
-    std::string agent_socket;  // empty: no agent
-    std::vector<std::string>
-        known_hosts;  // accept_new writes to the first; empty: ~/.ssh/known_hosts, the system's
-    HostKeyPolicy host_keys = HostKeyPolicy::strict;
-    Milliseconds connect_timeout{10'000};  // resolve, connect, handshake, auth: each
-    std::string home;                      // where ~/.ssh is; empty: $HOME
+    std::string user;                         // empty: the configuration's, else whoever runs this
+    std::vector<std::string> identity_files;  // where there are any, only these are tried
+    std::string agent_socket;                 // $SSH_AUTH_SOCK; empty: no agent
+    std::vector<std::string> known_hosts;     // in place of all others; accept_new writes to the first
+    std::optional<HostKeyPolicy> host_keys;
+    std::optional<Milliseconds> connect_timeout;  // resolve, connect, handshake, auth: each
+    std::string home;                             // where ~/.ssh is; empty: $HOME
+    std::string local_user;                       // who runs this; empty: as the password database says
+    // ssh's configuration. Absent: ~/.ssh/config and /etc/ssh/ssh_config; "none": no file at all, as in ssh.
+    std::optional<std::string> config_file;
+    std::optional<std::string> password;  // --ask-pass: for hosts that take no key
+    AskSecret ask;                        // for passphrases; null: nobody can be asked
 };
 
 }  // namespace cleanslate::agentless

@@ -111,7 +111,7 @@ void relay(int peer, const Endpoint& to) {
     const int other = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     sockaddr_in where{};
     where.sin_family = AF_INET;
-    where.sin_port = htons(to.port);
+    where.sin_port = htons(to.port.value());
     inet_pton(AF_INET, to.address.c_str(), &where.sin_addr);
     if (connect(other, reinterpret_cast<sockaddr*>(&where), sizeof where) != 0)
         throw std::runtime_error("connect");

@@ -65,7 +65,7 @@ std::string key_exchange_offer(std::string_view method) {
 TEST_F(SshHostile, a_port_where_nobody_listens_refuses) {
     Endpoint nobody = std::make_unique<FakeServer>([](int) {})->endpoint();  // gone again
     const Error error = expect_refused(quick(), nobody, "connect_refused", "connect");
-    expect_says(error.message, "127.0.0.1:" + std::to_string(nobody.port));
+    expect_says(error.message, "127.0.0.1:" + std::to_string(*nobody.port));
     expect_says(error.remedy, "sshd");
 }
 
@@ -229,7 +229,7 @@ TEST_F(SshHostile, a_server_that_is_overrun_once_is_reached_by_the_retry) {
     });
     SshOptions options = sshd_->options();
     write_file(sshd_->file("known_hosts"),
-               sshd_->known_hosts_line("[127.0.0.1]:" + std::to_string(overrun.endpoint().port)));
+               sshd_->known_hosts_line("[127.0.0.1]:" + std::to_string(*overrun.endpoint().port)));
     Endpoint through = overrun.endpoint();
     through.user = real.user;
     expect_runs(options, through);

@@ -4,7 +4,9 @@
 #include <thread>
 
 #include "agentless/ssh/command.hpp"
+#include "agentless/ssh/identities.hpp"
 #include "agentless/ssh/login.hpp"
+#include "agentless/ssh/socket_link.hpp"
 #include "tests/contract/ssh_fixture.hpp"
 
 namespace cleanslate::agentless::contract {
@@ -71,16 +73,19 @@ class SshSessionHeld : public SshSessions {
     void log_in_at(const Sshd& sshd) {
         const SshOptions options = sshd.options();
         ASSERT_TRUE(load_ssh_context(options));  // which starts libssh2
-        const auto identities = ssh::Identities::load(options, ssh::Abilities{false, ssh::rsa_works()});
+        const auto settings = ssh::settings_for(sshd.endpoint(), options, ssh::SshConfig());
+        ASSERT_TRUE(settings) << settings.error().message;
+        const auto identities = ssh::Identities::load(options);
         ASSERT_TRUE(identities) << identities.error().message;
-        const auto link = std::make_shared<ssh::Link>(io_, cancellation_);
+        const auto link = std::make_shared<ssh::SocketLink>(io_, cancellation_);
         const boost::asio::ip::tcp::endpoint address(boost::asio::ip::make_address(sshd.endpoint().address),
                                                      sshd.port());
         ASSERT_FALSE(await(io_, link->connect(address, in(60s))));
         session_ = std::make_unique<ssh::Session>(link);
         ASSERT_TRUE(await(io_, session_->handshake({"ssh-ed25519"}, in(60s))));
-        const ssh::Credentials credentials{sshd.endpoint().user, (*identities)->all(), true, ""};
-        ASSERT_TRUE(await(io_, ssh::log_in(*session_, io_, cancellation_, credentials, in(60s))));
+        const auto credentials = (*identities)->credentials_for(*settings);
+        ASSERT_TRUE(credentials) << credentials.error().message;
+        ASSERT_TRUE(await(io_, ssh::log_in(*session_, io_, cancellation_, *credentials, in(60s))));
     }
     // sshd may still count the one before.
     void hold_a_session() {

@@ -138,8 +138,8 @@ TEST(Values, HaveTheDocumentedDefaults) {
     EXPECT_EQ(options.limits.step_timeout, Milliseconds{60'000});
     EXPECT_EQ(options.limits.deadline, std::nullopt);
     EXPECT_EQ(options.limits.max_failures, std::nullopt);
-    EXPECT_EQ(options.connect_timeout, Milliseconds{10'000});
-    EXPECT_EQ(options.host_key_check, agentless::HostKeyCheck::strict);
+    EXPECT_EQ(options.connect_timeout, std::nullopt) << "ssh's configuration may say";
+    EXPECT_EQ(options.host_key_check, std::nullopt);
     EXPECT_EQ(options.playbook, "clear");
     EXPECT_EQ(options.settle, std::nullopt);
     EXPECT_EQ(options.max_used, std::nullopt);

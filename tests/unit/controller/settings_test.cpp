@@ -109,10 +109,10 @@ TEST(TaskFor, AddsUpWhatIsProtectedOnEachLevel) {
     EXPECT_THAT(task.expectations.protection.unprotect, ElementsAre("Xorg", "gdm"));
 }
 
-TEST(ReachFor, TakesAgentAndKnownHostsFromTheEnvironment) {
+TEST(ReachFor, TakesTheAgentFromTheEnvironment) {
     const auto reach = reach_for({}, {{"HOME", "/home/a"}, {"SSH_AUTH_SOCK", "/run/agent"}});
     EXPECT_EQ(reach.agent_socket, "/run/agent");
-    EXPECT_THAT(reach.known_hosts, ElementsAre("/home/a/.ssh/known_hosts", "/etc/ssh/ssh_known_hosts"));
+    EXPECT_TRUE(reach.known_hosts.empty()) << "ssh's configuration may say";
     EXPECT_FALSE(reach.local);
     Options options;
     options.known_hosts = {"mine"};

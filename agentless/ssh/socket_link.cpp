@@ -1,4 +1,4 @@
-#include "agentless/ssh/link.hpp"
+#include "agentless/ssh/socket_link.hpp"
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -11,20 +11,20 @@ namespace cleanslate::agentless::ssh {
 namespace asio = boost::asio;
 using boost::system::error_code;
 
-Link::Link(asio::io_context& io, std::shared_ptr<Cancellation> cancellation)
-    : socket_(io), event_(io, std::move(cancellation)) {}
+SocketLink::SocketLink(asio::io_context& io, std::shared_ptr<Cancellation> cancellation)
+    : Link(io, std::move(cancellation)), socket_(io) {}
 
-Awaitable<error_code> Link::connect(const Protocol::endpoint& endpoint, Clock::time_point deadline) {
+Awaitable<error_code> SocketLink::connect(const Protocol::endpoint& endpoint, Clock::time_point deadline) {
     error_code error;
     socket_.open(endpoint.protocol(), error);
     if (error) co_return error;
     const auto outcome = std::make_shared<std::optional<error_code>>();
     socket_.async_connect(endpoint, [self = shared_from_this(), outcome](error_code answer) {
         *outcome = answer;
-        self->event_.notify();
+        self->event().notify();
     });
     while (!*outcome) {
-        const Event::Woken woken = co_await event_.wait(deadline);
+        const Event::Woken woken = co_await event().wait(deadline);
         if (woken == Event::Woken::notified) continue;
         close();
         const auto why =
@@ -42,7 +42,14 @@ Awaitable<error_code> Link::connect(const Protocol::endpoint& endpoint, Clock::t
     co_return error;
 }
 
-ssize_t Link::take(void* bytes, std::size_t size) {
+error_code SocketLink::assign(int family, int descriptor) {
+    error_code error;
+    socket_.assign(Protocol(family, 0), descriptor, error);
+    if (!error) socket_.non_blocking(true, error);
+    return error;
+}
+
+ssize_t SocketLink::take(void* bytes, std::size_t size) {
     if (closed_) return -ECONNABORTED;
     const std::size_t count = std::min(size, in_end_ - in_begin_);
     if (count == 0) return failed_ ? 0 : -EAGAIN;
@@ -52,7 +59,7 @@ ssize_t Link::take(void* bytes, std::size_t size) {
     return static_cast<ssize_t>(count);
 }
 
-ssize_t Link::put(const void* bytes, std::size_t size) {
+ssize_t SocketLink::put(const void* bytes, std::size_t size) {
     if (closed_) return -ECONNABORTED;
     if (unsent() + size > max_unsent) {
         fail();
@@ -62,12 +69,12 @@ ssize_t Link::put(const void* bytes, std::size_t size) {
     return static_cast<ssize_t>(size);
 }
 
-void Link::fail() {
+void SocketLink::fail() {
     failed_ = true;
-    event_.notify();
+    event().notify();
 }
 
-void Link::flush() {
+void SocketLink::flush() {
     if (writing_ || closed_ || failed_ || out_.empty()) return;
     sending_.swap(out_);
     out_.clear();
@@ -77,12 +84,12 @@ void Link::flush() {
     send_rest();
 }
 
-void Link::send_rest() {
+void SocketLink::send_rest() {
     if (sent_ == sending_.size()) {
         sending_.clear();
         sent_ = 0;
         flush();
-        return event_.notify();
+        return event().notify();
     }
     writing_ = true;
     socket_.async_write_some(asio::buffer(sending_.data() + sent_, sending_.size() - sent_),
@@ -95,7 +102,7 @@ void Link::send_rest() {
                              });
 }
 
-void Link::want_input() {
+void SocketLink::want_input() {
     if (reading_ || closed_ || failed_) return;
     if (in_begin_ > 0) {
         std::memmove(in_.data(), in_.data() + in_begin_, in_end_ - in_begin_);
@@ -111,11 +118,11 @@ void Link::want_input() {
                                 self->in_end_ += count;
                                 self->received_ += count;
                                 if (error) return self->fail();
-                                self->event_.notify();
+                                self->event().notify();
                             });
 }
 
-void Link::close() {
+void SocketLink::close() {
     closed_ = true;
     error_code ignored;
     if (socket_.is_open()) socket_.close(ignored);

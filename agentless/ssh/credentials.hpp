@@ -1,0 +1,28 @@
+#pragma once
+// What a login has to show.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "agentless/ssh/host_settings.hpp"
+#include "agentless/ssh/private_key.hpp"
+
+namespace cleanslate::agentless::ssh {
+
+struct Identity {
+    std::string file;
+    std::string blob;                       // public half, or the certificate that is offered in its place
+    std::shared_ptr<const SigningKey> key;  // null: only an agent can sign
+};
+
+struct Credentials {
+    std::string host;  // as in the inventory or in a ProxyJump: for messages
+    std::string user;
+    std::vector<Identity> identities;  // offered in this order
+    bool only_these = false;           // else the agent's other keys follow
+    std::string agent_socket;          // empty: no agent
+    std::vector<AuthMethod> methods;   // in this order
+};
+
+}  // namespace cleanslate::agentless::ssh

@@ -1,0 +1,86 @@
+#include "agentless/ssh/opener.hpp"
+
+#include <random>
+
+#include "agentless/run_errors.hpp"
+#include "agentless/ssh/jumps.hpp"
+#include "agentless/ssh/login.hpp"
+#include "agentless/ssh/tcp.hpp"
+
+namespace cleanslate::agentless::ssh {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr int max_retries = 2;
+constexpr auto first_pause = 200ms;  // doubled at each retry, and up to as much again at random
+
+}  // namespace
+
+// One attempt to open a host.
+struct Opener::Attempt {
+    Result<std::unique_ptr<Session>> session;
+    bool may_retry = false;
+};
+
+Opener::Opener(boost::asio::io_context& io, std::shared_ptr<Cancellation> cancellation,
+               std::shared_ptr<SshContext> context)
+    : io_(io),
+      cancellation_(std::move(cancellation)),
+      context_(std::move(context)),
+      jumps_(std::make_unique<Jumps>(io_, cancellation_, *this)) {}
+
+Opener::~Opener() = default;
+
+Awaitable<Result<std::unique_ptr<Session>>> Opener::open(const Endpoint& endpoint,
+                                                         Clock::time_point deadline) {
+    if (cancellation_->requested()) co_return std::unexpected(in_phase(cancelled(), "connect"));
+    const auto settings = settings_for(endpoint, context_->options, context_->config);
+    if (!settings) co_return std::unexpected(settings.error());
+    for (int retry = 0;; ++retry) {
+        Attempt attempt = co_await this->attempt(*settings, deadline);
+        if (attempt.session) co_return std::move(attempt.session);
+        const bool again = attempt.may_retry && retry < max_retries && co_await pause(retry, deadline);
+        Error& error = attempt.session.error();
+        if (cancellation_->requested()) co_return std::unexpected(in_phase(cancelled(), error.phase));
+        if (!again) co_return std::unexpected(std::move(error));
+    }
+}
+
+Awaitable<Opener::Attempt> Opener::attempt(const HostSettings& settings, Clock::time_point overall) {
+    const auto phase_deadline = [&] { return std::min(overall, Clock::now() + settings.connect_timeout); };
+    const auto credentials = context_->identities->credentials_for(settings);
+    if (!credentials) co_return Attempt{std::unexpected(credentials.error())};
+    const auto known = context_->host_keys->find(settings);
+    if (!known) co_return Attempt{std::unexpected(known.error())};
+    auto link = co_await link_to(settings, overall);
+    if (!link) co_return Attempt{std::unexpected(link.error())};
+    auto session = std::make_unique<Session>(std::move(*link));
+    const std::vector<std::string> algorithms = host_key_algorithms(*known);
+    const Status greeted = co_await session->handshake(algorithms, phase_deadline());
+    if (!greeted) co_return Attempt{std::unexpected(greeted.error()), session->closed_early()};
+    const Status believed = context_->host_keys->check(settings, *known, session->host_key());
+    if (!believed) co_return Attempt{std::unexpected(believed.error())};
+    const Status in = co_await log_in(*session, io_, cancellation_, *credentials, phase_deadline());
+    if (!in) co_return Attempt{std::unexpected(in.error())};
+    co_return Attempt{std::move(session)};
+}
+
+Awaitable<Result<std::shared_ptr<Link>>> Opener::link_to(const HostSettings& settings,
+                                                         Clock::time_point deadline) {
+    if (!settings.proxy_jump.empty()) co_return co_await jumps_->connect(settings, deadline);
+    co_return co_await connect_tcp(io_, cancellation_, context_->resolver, settings, deadline);
+}
+
+// False where there is no time left for another attempt.
+Awaitable<bool> Opener::pause(int retry, Clock::time_point deadline) {
+    static thread_local std::minstd_rand random(std::random_device{}());
+    const auto base = first_pause * (1 << retry);
+    const auto until = Clock::now() + base + base * static_cast<int>(random() % 1000) / 1000;
+    if (until >= deadline) co_return false;
+    Event event(io_, cancellation_);
+    co_await event.wait(until);
+    co_return !cancellation_->requested();
+}
+
+}  // namespace cleanslate::agentless::ssh

@@ -1,0 +1,40 @@
+#pragma once
+// Opens sessions: the way there, handshake, host key, login, with another try where the host dropped the
+// connection before a login was begun.
+
+#include <memory>
+
+#include "agentless/ssh/session.hpp"
+#include "agentless/ssh/ssh_context.hpp"
+
+namespace cleanslate::agentless::ssh {
+
+class Jumps;
+
+// One for each shard.
+class Opener {
+  public:
+    Opener(boost::asio::io_context& io, std::shared_ptr<Cancellation> cancellation,
+           std::shared_ptr<SshContext> context);
+    ~Opener();
+    Opener(const Opener&) = delete;
+    Opener& operator=(const Opener&) = delete;
+
+    // Errors as Transport::open.
+    Awaitable<Result<std::unique_ptr<Session>>> open(const Endpoint& endpoint, Clock::time_point deadline);
+
+  private:
+    struct Attempt;
+    Awaitable<Attempt> attempt(const HostSettings& settings, Clock::time_point deadline);
+    // The bytes of a connection to the host, by whichever way its settings say.
+    Awaitable<Result<std::shared_ptr<Link>>> link_to(const HostSettings& settings,
+                                                     Clock::time_point deadline);
+    Awaitable<bool> pause(int retry, Clock::time_point deadline);
+
+    boost::asio::io_context& io_;
+    std::shared_ptr<Cancellation> cancellation_;
+    std::shared_ptr<SshContext> context_;
+    std::unique_ptr<Jumps> jumps_;
+};
+
+}  // namespace cleanslate::agentless::ssh
