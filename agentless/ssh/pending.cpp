@@ -19,6 +19,5 @@ Jumps::~Jumps() = default;
 Awaitable<Result<std::shared_ptr<Link>>> Jumps::connect(const HostSettings&, Clock::time_point) {
     co_return std::unexpected(Error{"jump_failed", "jump", "jumps are not there yet", ""});
 }
-Result<Endpoint> endpoint_of_hop(const std::string&) { return fail("usage", "jumps are not there yet"); }
 
 }  // namespace cleanslate::agentless::ssh
