@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "agentless/ssh/login.hpp"
+#include "agentless/ssh/publickey.hpp"
 #include "agentless/ssh/wire.hpp"
 
 namespace cleanslate::agentless::ssh {
