@@ -1,5 +1,5 @@
-# Every third-party library, found once. Each has one door in the sources: yaml-cpp in base/, libssh2 in
-# agentless/ssh/, CLI11 and nlohmann-json in controller/.
+# Every third-party library, found once. Each has one door in the sources: yaml-cpp in base/, libssh2,
+# OpenSSL and Botan in agentless/ssh/, CLI11 and nlohmann-json in controller/.
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
 find_package(OpenSSL REQUIRED COMPONENTS Crypto)
@@ -9,6 +9,7 @@ find_package(CLI11 REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(Boost 1.81 REQUIRED)
 include(${CMAKE_CURRENT_LIST_DIR}/libssh2.cmake)
+pkg_search_module(BOTAN REQUIRED IMPORTED_TARGET botan-3 botan-2)
 if(CLEANSLATE_TESTS)
   find_package(GTest REQUIRED)
 endif()

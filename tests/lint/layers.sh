@@ -54,6 +54,7 @@ door() {
 door 'yaml-cpp/' 'base/*'
 door 'libssh2' 'agentless/ssh/*'
 door 'openssl/' 'agentless/ssh/*'
+door 'botan/' 'agentless/ssh/*'
 door 'CLI/' 'controller/*'
 door 'nlohmann/' 'controller/*'
 door 'boost/' 'agentless/*'
