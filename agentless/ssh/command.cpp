@@ -83,6 +83,8 @@ std::unexpected<Error> run_error(Session& session, Answer answer, std::size_t ma
             return std::unexpected(cancelled());
         case Answer::How::lost:
             return std::unexpected(connection_lost("the host closed the connection"));
+        case Answer::How::silent:
+            return std::unexpected(connection_lost("no sign of life from the host any more (keepalive)"));
         case Answer::How::flooded:
             return std::unexpected(output_limit(max_bytes));
         case Answer::How::answered:

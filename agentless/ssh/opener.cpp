@@ -1,10 +1,13 @@
 #include "agentless/ssh/opener.hpp"
 
+#include <fmt/ranges.h>
+
 #include <random>
 
 #include "agentless/run_errors.hpp"
 #include "agentless/ssh/jumps.hpp"
 #include "agentless/ssh/login.hpp"
+#include "agentless/ssh/proxy_command.hpp"
 #include "agentless/ssh/tcp.hpp"
 
 namespace cleanslate::agentless::ssh {
@@ -14,6 +17,17 @@ using namespace std::chrono_literals;
 
 constexpr int max_retries = 2;
 constexpr auto first_pause = 200ms;  // doubled at each retry, and up to as much again at random
+
+// Whoever counts the logins that are under way.
+std::string server_of(const HostSettings& settings) {
+    return fmt::format("{}:{} {}{}", settings.host_name, settings.port, fmt::join(settings.proxy_jump, ","),
+                       settings.proxy_command);
+}
+
+Error no_turn(bool is_cancelled) {
+    if (is_cancelled) return in_phase(cancelled(), "connect");
+    return {"connect_timeout", "connect", "other logins at the same server took all the time", ""};
+}
 
 }  // namespace
 
@@ -28,17 +42,31 @@ Opener::Opener(boost::asio::io_context& io, std::shared_ptr<Cancellation> cancel
     : io_(io),
       cancellation_(std::move(cancellation)),
       context_(std::move(context)),
-      jumps_(std::make_unique<Jumps>(io_, cancellation_, *this)) {}
+      jumps_(std::make_unique<Jumps>(io_, cancellation_, context_, *this)) {}
 
 Opener::~Opener() = default;
 
 Awaitable<Result<std::unique_ptr<Session>>> Opener::open(const Endpoint& endpoint,
                                                          Clock::time_point deadline) {
     if (cancellation_->requested()) co_return std::unexpected(in_phase(cancelled(), "connect"));
-    const auto settings = settings_for(endpoint, context_->options, context_->config);
+    auto settings = settings_for(endpoint, context_->options, context_->config);
     if (!settings) co_return std::unexpected(settings.error());
+    co_return co_await open_with(std::move(*settings), deadline);
+}
+
+Awaitable<Result<std::unique_ptr<Session>>> Opener::open_hop(const Endpoint& hop,
+                                                             Clock::time_point deadline) {
+    auto settings = settings_for_hop(hop, context_->options, context_->config);
+    if (!settings) co_return std::unexpected(settings.error());
+    co_return co_await open_with(std::move(*settings), deadline);
+}
+
+void Opener::close() { jumps_->close(); }
+
+Awaitable<Result<std::unique_ptr<Session>>> Opener::open_with(HostSettings settings,
+                                                              Clock::time_point deadline) {
     for (int retry = 0;; ++retry) {
-        Attempt attempt = co_await this->attempt(*settings, deadline);
+        Attempt attempt = co_await this->attempt(settings, deadline);
         if (attempt.session) co_return std::move(attempt.session);
         const bool again = attempt.may_retry && retry < max_retries && co_await pause(retry, deadline);
         Error& error = attempt.session.error();
@@ -53,22 +81,33 @@ Awaitable<Opener::Attempt> Opener::attempt(const HostSettings& settings, Clock::
     if (!credentials) co_return Attempt{std::unexpected(credentials.error())};
     const auto known = context_->host_keys->find(settings);
     if (!known) co_return Attempt{std::unexpected(known.error())};
+    const std::string server = server_of(settings);
+    const auto turn = co_await context_->login_turns.take(io_, cancellation_, server, overall);
+    if (!turn) co_return Attempt{std::unexpected(no_turn(cancellation_->requested()))};
     auto link = co_await link_to(settings, overall);
     if (!link) co_return Attempt{std::unexpected(link.error())};
-    auto session = std::make_unique<Session>(std::move(*link));
+    auto session = std::make_unique<Session>(*link);
     const std::vector<std::string> algorithms = host_key_algorithms(*known);
     const Status greeted = co_await session->handshake(algorithms, phase_deadline());
-    if (!greeted) co_return Attempt{std::unexpected(greeted.error()), session->closed_early()};
+    if (!greeted) {
+        Error error = greeted.error();
+        if (!settings.proxy_command.empty()) error = co_await explain_proxy_failure(*link, error);
+        const bool may_retry = session->closed_early() && error.phase == "handshake";
+        co_return Attempt{std::unexpected(std::move(error)), may_retry};
+    }
     const Status believed = context_->host_keys->check(settings, *known, session->host_key());
     if (!believed) co_return Attempt{std::unexpected(believed.error())};
     const Status in = co_await log_in(*session, io_, cancellation_, *credentials, phase_deadline());
     if (!in) co_return Attempt{std::unexpected(in.error())};
+    session->keep_alive(settings.alive_interval, settings.alive_count_max);
     co_return Attempt{std::move(session)};
 }
 
 Awaitable<Result<std::shared_ptr<Link>>> Opener::link_to(const HostSettings& settings,
                                                          Clock::time_point deadline) {
     if (!settings.proxy_jump.empty()) co_return co_await jumps_->connect(settings, deadline);
+    if (!settings.proxy_command.empty())
+        co_return start_proxy_command(io_, cancellation_, settings.proxy_command);
     co_return co_await connect_tcp(io_, cancellation_, context_->resolver, settings, deadline);
 }
 

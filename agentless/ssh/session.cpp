@@ -100,10 +100,40 @@ Awaitable<Answer> Session::repeat(const Step& step, Clock::time_point deadline, 
         if (was_lost) co_return Answer{Answer::How::lost, code};
         if (link_->received() > max_received) co_return Answer{Answer::How::flooded, code};
         link_->want_input();
-        const Event::Woken woken = co_await link_->event().wait(deadline);
+        const Event::Woken woken = co_await link_->event().wait(std::min(deadline, alive_.next));
         if (woken == Event::Woken::cancelled) co_return Answer{Answer::How::cancelled, code};
-        if (woken == Event::Woken::deadline) co_return Answer{Answer::How::deadline, code};
+        if (Clock::now() >= deadline) co_return Answer{Answer::How::deadline, code};
+        if (!look_alive()) co_return Answer{Answer::How::silent, code};
     }
+}
+
+void Session::keep_alive(Milliseconds interval, int count_max) {
+    if (interval.count() <= 0) return;
+    // libssh2 sends no two of them within two whole seconds, and does not say when it sent none.
+    const Milliseconds shortest{2100};
+    alive_.interval = std::max(interval, shortest);
+    alive_.count_max = count_max;
+    alive_.received = link_->received();
+    alive_.next = Clock::now() + alive_.interval;
+    libssh2_keepalive_config(handle_, 1, 2);
+}
+
+bool Session::look_alive() {
+    const auto now = Clock::now();
+    if (link_->received() != alive_.received) {
+        alive_.received = link_->received();
+        alive_.unanswered = 0;
+        if (alive_.interval.count() > 0) alive_.next = now + alive_.interval;
+        return true;
+    }
+    if (now < alive_.next) return true;
+    if (alive_.unanswered == alive_.count_max) return false;
+    ++alive_.unanswered;
+    alive_.next = now + alive_.interval;
+    int ignored = 0;
+    libssh2_keepalive_send(handle_, &ignored);
+    link_->flush();
+    return true;
 }
 
 Awaitable<Event::Woken> Session::pause(Clock::time_point until) {
@@ -157,6 +187,7 @@ std::unexpected<Error> Session::handshake_error(Answer answer) {
         }
         case Answer::How::flooded:
             return failed("it sends text without end in place of an SSH greeting");
+        case Answer::How::silent:
         case Answer::How::lost:
         case Answer::How::answered:
             break;

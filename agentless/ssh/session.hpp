@@ -25,6 +25,7 @@ struct Answer {
         answered,  // `code` is what libssh2 said
         lost,      // the peer or the network closed the connection
         flooded,   // the peer sent more than a login can need
+        silent,    // nothing came for as long as keep_alive() allows, and no answer to a request
         deadline,
         cancelled,
     };
@@ -57,6 +58,11 @@ class Session {
     Awaitable<Answer> repeat(const Step& step, Clock::time_point deadline,
                              std::size_t max_received = ~std::size_t{0});
 
+    // From now on, while something is waited for: where nothing came for `interval`, the host is asked for a
+    // sign of life (keepalive@openssh.com), and after `count_max` such requests without one the session is
+    // given up as `silent`. 0: never. Only once it is logged in.
+    void keep_alive(Milliseconds interval, int count_max);
+
     // Waits for the time alone, or until it is cancelled or the link fails.
     Awaitable<Event::Woken> pause(Clock::time_point until);
 
@@ -71,12 +77,21 @@ class Session {
     void abandon() { abandoned_ = true; }
 
   private:
+    struct Alive {
+        Milliseconds interval{0};
+        int count_max = 0, unanswered = 0;
+        std::size_t received = 0;
+        Clock::time_point next = Clock::time_point::max();
+    };
+    // Whether the host may still be there. Asks it where it is time to.
+    bool look_alive();
     Status prefer(const std::vector<std::string>& host_key_algorithms);
     std::unexpected<Error> handshake_error(Answer answer);
     std::string_view greeting() const;
 
     std::shared_ptr<Link> link_;
     LIBSSH2_SESSION* handle_ = nullptr;
+    Alive alive_;
     bool closed_early_ = false, abandoned_ = false, had_channel_ = false;
 };
 

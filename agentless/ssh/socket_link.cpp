@@ -14,15 +14,35 @@ using boost::system::error_code;
 SocketLink::SocketLink(asio::io_context& io, std::shared_ptr<Cancellation> cancellation)
     : Link(io, std::move(cancellation)), socket_(io) {}
 
-Awaitable<error_code> SocketLink::connect(const Protocol::endpoint& endpoint, Clock::time_point deadline) {
+error_code SocketLink::start_connect(const Protocol::endpoint& endpoint,
+                                     std::function<void(error_code)> done) {
     error_code error;
     socket_.open(endpoint.protocol(), error);
-    if (error) co_return error;
-    const auto outcome = std::make_shared<std::optional<error_code>>();
-    socket_.async_connect(endpoint, [self = shared_from_this(), outcome](error_code answer) {
-        *outcome = answer;
-        self->event().notify();
+    if (!error) socket_.non_blocking(true, error);
+    if (error) {
+        close();
+        return error;
+    }
+    socket_.async_connect(endpoint, [self = shared_from_this(), done = std::move(done)](error_code answer) {
+        if (self->closed_) return;
+        error_code ignored;  // a Unix socket has no TCP options
+        if (answer) {
+            self->close();
+        } else {
+            self->socket_.set_option(asio::ip::tcp::no_delay(true), ignored);
+        }
+        done(answer);
     });
+    return {};
+}
+
+Awaitable<error_code> SocketLink::connect(const Protocol::endpoint& endpoint, Clock::time_point deadline) {
+    const auto outcome = std::make_shared<std::optional<error_code>>();
+    const error_code at_once = start_connect(endpoint, [self = weak_from_this(), outcome](error_code answer) {
+        *outcome = answer;
+        if (const auto link = self.lock()) link->event().notify();
+    });
+    if (at_once) co_return at_once;
     while (!*outcome) {
         const Event::Woken woken = co_await event().wait(deadline);
         if (woken == Event::Woken::notified) continue;
@@ -31,15 +51,7 @@ Awaitable<error_code> SocketLink::connect(const Protocol::endpoint& endpoint, Cl
             woken == Event::Woken::cancelled ? asio::error::operation_aborted : asio::error::timed_out;
         co_return error_code(why);
     }
-    error = **outcome;
-    if (error) {
-        close();
-        co_return error;
-    }
-    error_code ignored;  // a Unix socket has no TCP options
-    socket_.non_blocking(true, ignored);
-    socket_.set_option(asio::ip::tcp::no_delay(true), ignored);
-    co_return error;
+    co_return **outcome;
 }
 
 error_code SocketLink::assign(int family, int descriptor) {

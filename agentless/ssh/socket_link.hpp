@@ -4,6 +4,7 @@
 
 #include <array>
 #include <boost/asio/generic/stream_protocol.hpp>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -13,12 +14,16 @@ namespace cleanslate::agentless::ssh {
 
 // Owned by whoever uses it and by each handler under way, so that no handler outlives what it touches.
 // close() makes them let go.
-class SocketLink final : public Link, public std::enable_shared_from_this<SocketLink> {
+class SocketLink : public Link, public std::enable_shared_from_this<SocketLink> {
   public:
     using Protocol = boost::asio::generic::stream_protocol;
 
     SocketLink(boost::asio::io_context& io, std::shared_ptr<Cancellation> cancellation);
 
+    // Begins to connect; `done` is called once, on this thread, unless the link is closed before. A failed
+    // link is closed. An error that is known at once (no descriptor, no port) is given back instead.
+    boost::system::error_code start_connect(const Protocol::endpoint& endpoint,
+                                            std::function<void(boost::system::error_code)> done);
     // Gives operation_aborted where cancelled, timed_out at the deadline; the link is then closed.
     Awaitable<boost::system::error_code> connect(const Protocol::endpoint& endpoint,
                                                  Clock::time_point deadline);

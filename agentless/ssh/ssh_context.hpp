@@ -6,6 +6,8 @@
 #include "agentless/ssh/host_keys.hpp"
 #include "agentless/ssh/host_settings.hpp"
 #include "agentless/ssh/identities.hpp"
+#include "agentless/ssh/jump_logins.hpp"
+#include "agentless/ssh/login_turns.hpp"
 #include "agentless/ssh/resolver.hpp"
 #include "agentless/ssh/ssh_transport.hpp"
 
@@ -17,6 +19,8 @@ struct SshContext {
     std::unique_ptr<ssh::Identities> identities;
     std::unique_ptr<ssh::HostKeys> host_keys;
     ssh::Resolver resolver;
+    std::shared_ptr<ssh::JumpLogins> jump_logins = std::make_shared<ssh::JumpLogins>();
+    ssh::LoginTurns login_turns;
 };
 
 }  // namespace cleanslate::agentless

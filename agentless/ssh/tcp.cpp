@@ -1,6 +1,12 @@
 #include "agentless/ssh/tcp.hpp"
 
+#include <algorithm>
 #include <boost/asio/error.hpp>
+#include <boost/asio/ip/udp.hpp>
+#include <cerrno>
+#include <deque>
+#include <optional>
+#include <vector>
 
 #include "agentless/run_errors.hpp"
 
@@ -8,13 +14,55 @@ namespace cleanslate::agentless::ssh {
 namespace {
 
 namespace asio = boost::asio;
+using asio::ip::tcp;
 using boost::system::error_code;
+using namespace std::chrono_literals;
 
-std::unexpected<Error> connect_error(const asio::ip::tcp::endpoint& where, error_code error) {
-    const std::string place = where.address().to_string() + ":" + std::to_string(where.port());
+// RFC 8305, section 5: the next address is tried beside the one before after so long.
+constexpr auto head_start = 250ms;
+// After so long this machine may have a descriptor or a port again ...
+constexpr auto local_pause = 50ms;
+// ... and after so long it is not going to: hosts end within their steps' deadlines.
+constexpr auto longest_shortage = 10min;
+
+std::string shown(const tcp::endpoint& where) {
+    const std::string address = where.address().to_string();
+    return (where.address().is_v6() ? "[" + address + "]:" : address + ":") + std::to_string(where.port());
+}
+
+// Whether this machine could speak to that address at all. A datagram socket's connect() sends nothing: it
+// only looks for a route and an address to send from.
+bool has_way_to(const tcp::endpoint& where) {
+    asio::io_context io;
+    asio::ip::udp::socket socket(io);
+    error_code error;
+    socket.open(where.address().is_v6() ? asio::ip::udp::v6() : asio::ip::udp::v4(), error);
+    if (error) return true;  // not even that could be tried
+    socket.connect({where.address(), where.port()}, error);
+    return !error;
+}
+
+// This machine has too little of something, and the host is not to blame: descriptors, memory, or ports
+// (which reads as a missing address).
+bool is_local_shortage(error_code error, const tcp::endpoint& where) {
+    switch (error.value()) {
+        case EMFILE:
+        case ENFILE:
+        case ENOBUFS:
+        case ENOMEM:
+        case EAGAIN:
+            return true;
+        case EADDRNOTAVAIL:
+            return has_way_to(where);
+        default:
+            return false;
+    }
+}
+
+std::unexpected<Error> connect_error(const tcp::endpoint& where, error_code error) {
     const auto failed = [&](std::string kind, std::string what, std::string remedy) {
         return std::unexpected(
-            Error{std::move(kind), "connect", place + ": " + std::move(what), std::move(remedy)});
+            Error{std::move(kind), "connect", shown(where) + ": " + std::move(what), std::move(remedy)});
     };
     if (error == asio::error::timed_out) {
         return failed("connect_timeout", "no answer in time",
@@ -24,7 +72,133 @@ std::unexpected<Error> connect_error(const asio::ip::tcp::endpoint& where, error
         return failed("connect_refused", "connection refused",
                       "is sshd running there, and is this its port?");
     }
+    if (error == asio::error::host_unreachable || error == asio::error::network_unreachable)
+        return failed("connect_failed", error.message(), "is it up, and is there a route to it from here?");
     return failed("connect_failed", error.message(), "");
+}
+
+std::unexpected<Error> shortage_error(error_code error) {
+    return std::unexpected(Error{"connect_failed", "connect",
+                                 "this machine had no place for another connection: " + error.message(),
+                                 "lower --fanout, or raise the limit of open files (ulimit -n)"});
+}
+
+// The attempts at the addresses of one host, side by side: the first that connects wins.
+class Race {
+  public:
+    Race(asio::io_context& io, std::shared_ptr<Cancellation> cancellation,
+         std::vector<tcp::endpoint> addresses)
+        : io_(io),
+          cancellation_(cancellation),
+          event_(std::make_shared<Event>(io, std::move(cancellation))),
+          waiting_(addresses.begin(), addresses.end()),
+          last_(addresses.back()) {}
+
+    ~Race() {
+        for (const auto& attempt : attempts_)
+            if (attempt->link != winner_) attempt->link->close();
+    }
+
+    // What this machine has too little of does not count against the host: its time begins when its first
+    // connection is under way.
+    Awaitable<Result<std::shared_ptr<Link>>> run(Milliseconds time, Clock::time_point overall) {
+        const auto give_up = std::min(overall, Clock::now() + longest_shortage);
+        for (;;) {
+            collect();
+            if (winner_) co_return winner_;
+            if (attempts_.empty() && waiting_.empty()) co_return connect_error(last_, error_);
+            const auto now = Clock::now();
+            const auto deadline = began_ ? std::min(overall, *began_ + time) : give_up;
+            if (now >= deadline) co_return late();
+            if (!waiting_.empty() && now >= next_) {
+                begin(now);
+                continue;
+            }
+            const auto until = waiting_.empty() ? deadline : std::min(next_, deadline);
+            const auto woken = co_await event_->wait(until);
+            if (woken == Event::Woken::cancelled) co_return std::unexpected(in_phase(cancelled(), "connect"));
+        }
+    }
+
+  private:
+    struct Attempt {
+        tcp::endpoint where;
+        std::shared_ptr<SocketLink> link;
+        std::optional<error_code> answer;
+    };
+
+    void begin(Clock::time_point now) {
+        auto attempt = std::make_shared<Attempt>();
+        attempt->where = waiting_.front();
+        attempt->link = std::make_shared<SocketLink>(io_, cancellation_);
+        waiting_.pop_front();
+        next_ = now + head_start;
+        attempts_.push_back(attempt);
+        const error_code at_once = attempt->link->start_connect(
+            SocketLink::Protocol::endpoint(attempt->where), [attempt, event = event_](error_code answer) {
+                attempt->answer = answer;
+                event->notify();
+            });
+        if (at_once)
+            attempt->answer = at_once;
+        else if (!began_)
+            began_ = now;
+    }
+
+    // Takes out what has come to its end. Whoever failed makes room for the next address at once; where this
+    // machine was the reason, the same address is tried again a little later.
+    void collect() {
+        for (auto i = attempts_.begin(); i != attempts_.end();) {
+            const std::shared_ptr<Attempt> attempt = *i;
+            if (!attempt->answer) {
+                ++i;
+                continue;
+            }
+            if (!*attempt->answer) {
+                winner_ = attempt->link;
+                return;
+            }
+            i = attempts_.erase(i);
+            if (is_local_shortage(*attempt->answer, attempt->where)) {
+                shortage_ = *attempt->answer;
+                waiting_.push_front(attempt->where);
+                next_ = Clock::now() + local_pause;
+                if (attempts_.empty()) began_.reset();
+            } else {
+                error_ = *attempt->answer;
+                last_ = attempt->where;
+                next_ = Clock::now();
+            }
+        }
+    }
+
+    std::unexpected<Error> late() const {
+        if (attempts_.empty() && shortage_) return shortage_error(shortage_);
+        return connect_error(attempts_.empty() ? last_ : attempts_.front()->where, asio::error::timed_out);
+    }
+
+    asio::io_context& io_;
+    std::shared_ptr<Cancellation> cancellation_;
+    std::shared_ptr<Event> event_;
+    std::deque<tcp::endpoint> waiting_;
+    std::vector<std::shared_ptr<Attempt>> attempts_;  // under way
+    std::shared_ptr<Link> winner_;
+    tcp::endpoint last_;
+    error_code error_, shortage_;
+    Clock::time_point next_ = Clock::now();
+    std::optional<Clock::time_point> began_;  // absent: this machine let none begin
+};
+
+// IPv6 and IPv4 in turn, beginning with what the resolver put first (RFC 8305, section 4).
+std::vector<tcp::endpoint> interleaved(const std::vector<tcp::endpoint>& addresses) {
+    std::vector<tcp::endpoint> first, second, all;
+    for (const tcp::endpoint& address : addresses)
+        (address.protocol() == addresses.front().protocol() ? first : second).push_back(address);
+    for (std::size_t i = 0; i < std::max(first.size(), second.size()); ++i) {
+        if (i < first.size()) all.push_back(first[i]);
+        if (i < second.size()) all.push_back(second[i]);
+    }
+    return all;
 }
 
 }  // namespace
@@ -37,17 +211,16 @@ Awaitable<Result<std::shared_ptr<Link>>> connect_tcp(asio::io_context& io,
     const auto addresses =
         co_await resolver.resolve(io, cancellation, settings.host_name, settings.port, resolve_until);
     if (!addresses) co_return std::unexpected(addresses.error());
-    const auto deadline = std::min(overall, Clock::now() + settings.connect_timeout);
-    error_code error = asio::error::timed_out;
-    for (std::size_t i = 0; i < addresses->size(); ++i) {
-        const auto share = (deadline - Clock::now()) / static_cast<int>(addresses->size() - i);
-        const SocketLink::Protocol::endpoint address((*addresses)[i]);
-        auto link = std::make_shared<SocketLink>(io, cancellation);
-        error = co_await link->connect(address, Clock::now() + share);
-        if (!error) co_return link;
-        if (cancellation->requested()) co_return std::unexpected(in_phase(cancelled(), "connect"));
-    }
-    co_return connect_error(addresses->back(), error);
+    co_return co_await connect_any(io, cancellation, *addresses, settings.connect_timeout, overall);
+}
+
+Awaitable<Result<std::shared_ptr<Link>>> connect_any(asio::io_context& io,
+                                                     const std::shared_ptr<Cancellation>& cancellation,
+                                                     const std::vector<tcp::endpoint>& addresses,
+                                                     Milliseconds time, Clock::time_point overall) {
+    std::vector<tcp::endpoint> in_turn = interleaved(addresses);
+    Race race(io, cancellation, std::move(in_turn));
+    co_return co_await race.run(time, overall);
 }
 
 }  // namespace cleanslate::agentless::ssh

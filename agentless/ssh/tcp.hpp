@@ -2,6 +2,7 @@
 // TCP connections: all addresses of a name are tried, and what this machine has too little of is waited for.
 
 #include <memory>
+#include <vector>
 
 #include "agentless/ssh/host_settings.hpp"
 #include "agentless/ssh/resolver.hpp"
@@ -15,5 +16,13 @@ Awaitable<Result<std::shared_ptr<Link>>> connect_tcp(boost::asio::io_context& io
                                                      const std::shared_ptr<Cancellation>& cancellation,
                                                      Resolver& resolver, const HostSettings& settings,
                                                      Clock::time_point deadline);
+
+// The same of addresses, IPv6 and IPv4 in turn: each gets a quarter of a second before the next is tried
+// beside it, and the first that connects wins. `time` begins with the first attempt: while this machine has
+// no descriptor or port left, it is waited for, up to `overall` or ten minutes. `addresses` is not empty.
+Awaitable<Result<std::shared_ptr<Link>>> connect_any(
+    boost::asio::io_context& io, const std::shared_ptr<Cancellation>& cancellation,
+    const std::vector<boost::asio::ip::tcp::endpoint>& addresses, Milliseconds time,
+    Clock::time_point overall);
 
 }  // namespace cleanslate::agentless::ssh

@@ -107,7 +107,7 @@ int connect_unix(const std::string& path) {
     return fd;
 }
 
-void relay(int peer, const Endpoint& to) {
+void relay(int peer, const Endpoint& to, const std::atomic<bool>* swallows) {
     const int other = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     sockaddr_in where{};
     where.sin_family = AF_INET;
@@ -122,6 +122,7 @@ void relay(int peer, const Endpoint& to) {
             if (sides[i].revents == 0) continue;
             char buffer[16384];
             const ssize_t count = recv(sides[i].fd, buffer, sizeof buffer, 0);
+            if (count > 0 && swallows != nullptr && *swallows) continue;
             open =
                 count > 0 && send_all(sides[1 - i].fd, std::string(buffer, static_cast<std::size_t>(count)));
             if (!open) break;

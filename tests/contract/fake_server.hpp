@@ -43,8 +43,8 @@ class FakeServer {
 bool send_all(int peer, const std::string& bytes);
 void wait_for_close(int peer);
 int connect_unix(const std::string& path);
-// Carries bytes both ways until one side closes.
-void relay(int peer, const Endpoint& to);
+// Carries bytes both ways until one side closes; swallows them while `swallows` says so.
+void relay(int peer, const Endpoint& to, const std::atomic<bool>* swallows = nullptr);
 // One message of the agent protocol, with its length.
 bool receive_message(int peer, std::string& message);
 
