@@ -94,17 +94,38 @@ Result<std::unique_ptr<ChildProcess>> ChildProcess::start(const std::string& com
     Descriptor in, out, err;  // the child's ends
     if (!make_pipe(in, child->in) || !make_pipe(child->out, out) || !make_pipe(child->err, err))
         return refused("pipe");
-    if (!lift(in) || !lift(out) || !lift(err)) return refused("pipe");
+    if (const auto launched = child->launch(command, std::move(in), std::move(out), std::move(err));
+        !launched)
+        return std::unexpected(launched.error());
+    return child;
+}
+
+Result<std::unique_ptr<ChildProcess>> ChildProcess::start_on(const std::string& command, Descriptor stream) {
+    unreaped.reap();
+    std::unique_ptr<ChildProcess> child(new ChildProcess);
+    Descriptor out(fcntl(stream.get(), F_DUPFD_CLOEXEC, 3)), err;
+    if (out.get() < 0) return refused("dup");
+    if (!make_pipe(child->err, err)) return refused("pipe");
+    const auto launched = child->launch(command, std::move(stream), std::move(out), std::move(err));
+    if (!launched) return std::unexpected(launched.error());
+    return child;
+}
+
+// Takes the child's ends of its streams.
+Status ChildProcess::launch(const std::string& command, Descriptor child_in, Descriptor child_out,
+                            Descriptor child_err) {
+    if (!lift(child_in) || !lift(child_out) || !lift(child_err)) return refused("pipe");
     const pid_t pid = fork();
     if (pid < 0) return refused("fork");
-    if (pid == 0) become(command.c_str(), in.get(), out.get(), err.get());
-    child->pid_ = pid;
-    setpgid(pid,
-            pid);  // here too: whoever comes first, the group exists before anybody could want to kill it
-    child->ended = Descriptor(static_cast<int>(syscall(SYS_pidfd_open, pid, 0U)));
-    if (child->ended.get() < 0) return refused("pidfd_open (Linux 5.3 or newer)");
-    for (const Descriptor* stream : {&child->in, &child->out, &child->err}) set_nonblocking(*stream);
-    return child;
+    if (pid == 0) become(command.c_str(), child_in.get(), child_out.get(), child_err.get());
+    pid_ = pid;
+    // Here too: whoever comes first, the group exists before anybody could want to kill it.
+    setpgid(pid, pid);
+    ended = Descriptor(static_cast<int>(syscall(SYS_pidfd_open, pid, 0U)));
+    if (ended.get() < 0) return refused("pidfd_open (Linux 5.3 or newer)");
+    for (const Descriptor* stream : {&in, &out, &err})
+        if (stream->get() >= 0) set_nonblocking(*stream);
+    return {};
 }
 
 ChildProcess::~ChildProcess() {

@@ -42,6 +42,8 @@ class ChildProcess {
   public:
     // Errors have kind "refused".
     static Result<std::unique_ptr<ChildProcess>> start(const std::string& command);
+    // With one stream at both its input and its output; `in` and `out` stay empty. Errors as above.
+    static Result<std::unique_ptr<ChildProcess>> start_on(const std::string& command, Descriptor stream);
     ~ChildProcess();
     ChildProcess(const ChildProcess&) = delete;
     ChildProcess& operator=(const ChildProcess&) = delete;
@@ -56,6 +58,7 @@ class ChildProcess {
 
   private:
     ChildProcess() = default;
+    Status launch(const std::string& command, Descriptor in, Descriptor out, Descriptor err);
     pid_t pid_ = -1;  // -1: reaped
 };
 

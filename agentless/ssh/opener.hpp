@@ -11,8 +11,8 @@ namespace cleanslate::agentless::ssh {
 
 class Jumps;
 
-// One for each shard.
-class Opener {
+// One for each shard. Shared with the logins at jump hosts that are under way.
+class Opener : public std::enable_shared_from_this<Opener> {
   public:
     Opener(boost::asio::io_context& io, std::shared_ptr<Cancellation> cancellation,
            std::shared_ptr<SshContext> context);
@@ -22,9 +22,14 @@ class Opener {
 
     // Errors as Transport::open.
     Awaitable<Result<std::unique_ptr<Session>>> open(const Endpoint& endpoint, Clock::time_point deadline);
+    // The same with a jump host: what the flags say of the hosts is not for it.
+    Awaitable<Result<std::unique_ptr<Session>>> open_hop(const Endpoint& hop, Clock::time_point deadline);
+    // No further jumps; the sessions with jump hosts end with the last host behind them.
+    void close();
 
   private:
     struct Attempt;
+    Awaitable<Result<std::unique_ptr<Session>>> open_with(HostSettings settings, Clock::time_point deadline);
     Awaitable<Attempt> attempt(const HostSettings& settings, Clock::time_point deadline);
     // The bytes of a connection to the host, by whichever way its settings say.
     Awaitable<Result<std::shared_ptr<Link>>> link_to(const HostSettings& settings,

@@ -18,4 +18,15 @@ namespace cleanslate::agentless::ssh {
 std::optional<std::string> hop_of_proxy_command(const std::string& expanded_command,
                                                 const std::string& host_name, std::uint16_t port);
 
+// Starts `exec COMMAND` in /bin/sh, as ssh does, in a process group of its own, which is killed when the link
+// is closed. Errors have phase "connect" and kind "connect_failed".
+Result<std::shared_ptr<Link>> start_proxy_command(boost::asio::io_context& io,
+                                                  std::shared_ptr<Cancellation> cancellation,
+                                                  const std::string& command);
+
+// What a failed handshake over such a link means: that of a command which gave no connection is its own
+// failure (phase "connect", kind "connect_failed" or "connect_timeout"). Its last words on standard error are
+// in the message. Waits for them for a moment.
+Awaitable<Error> explain_proxy_failure(std::shared_ptr<Link> link, Error error);
+
 }  // namespace cleanslate::agentless::ssh

@@ -38,11 +38,12 @@ class SshConnection final : public Connection {
 class SshTransport final : public Transport {
   public:
     SshTransport(boost::asio::io_context& io, std::shared_ptr<SshContext> context)
-        : opener_(io, cancellation_, std::move(context)) {}
+        : opener_(std::make_shared<Opener>(io, cancellation_, std::move(context))) {}
+    ~SshTransport() override { opener_->close(); }
 
     Awaitable<Result<std::unique_ptr<Connection>>> open(const Endpoint& endpoint,
                                                         Clock::time_point deadline) override {
-        auto session = co_await opener_.open(endpoint, deadline);
+        auto session = co_await opener_->open(endpoint, deadline);
         if (!session) co_return std::unexpected(std::move(session.error()));
         std::unique_ptr<Connection> connection =
             std::make_unique<SshConnection>(cancellation_, std::move(*session));
@@ -53,7 +54,7 @@ class SshTransport final : public Transport {
 
   private:
     std::shared_ptr<Cancellation> cancellation_ = std::make_shared<Cancellation>();
-    Opener opener_;
+    std::shared_ptr<Opener> opener_;
 };
 
 // Who runs this, in the password database: as for ssh, the environment does not count.
