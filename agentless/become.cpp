@@ -47,7 +47,7 @@ constexpr const char* check_password =
     "check the password, then sweep again: it was given to no further host";
 
 // A run that was cut before its gate opened.
-Error explain_cut(Error error, const BecomeTurn& turn) {
+Error explain_cut(Error error, const SecretTurn& turn) {
     if (error.kind != "timeout") return in_phase(std::move(error), "become");
     if (turn.was_given())
         return become_failed("sudo did not say in time whether the password is right",
@@ -64,7 +64,7 @@ Error explain_cut(Error error, const BecomeTurn& turn) {
 
 }  // namespace
 
-Script through_sudo(const Script& script, const BecomeSecret* secret, std::shared_ptr<BecomeTurn> turn) {
+Script through_sudo(const Script& script, const SharedSecret* secret, std::shared_ptr<SecretTurn> turn) {
     const std::string nonce = fresh_nonce();
     const std::string left = "cleanslate-" + nonce.substr(0, 16);
     const std::string right = nonce.substr(16);
@@ -89,7 +89,7 @@ Script through_sudo(const Script& script, const BecomeSecret* secret, std::share
     return inside;
 }
 
-Error explain_become(const RunOutput& output, BecomeTurn& turn, const BecomeSecret* secret,
+Error explain_become(const RunOutput& output, SecretTurn& turn, const SharedSecret* secret,
                      const std::optional<std::string>& barred) {
     RunOutput shown;
     shown.out = secret != nullptr ? secret->hide_in(output.out) : output.out;
@@ -127,16 +127,16 @@ namespace {
 
 class BecomingConnection final : public Connection {
   public:
-    BecomingConnection(std::unique_ptr<Connection> inner, std::shared_ptr<BecomeSecret> secret,
+    BecomingConnection(std::unique_ptr<Connection> inner, std::shared_ptr<SharedSecret> secret,
                        std::string host)
         : inner_(std::move(inner)), secret_(std::move(secret)), host_(std::move(host)) {}
 
     Awaitable<Result<RunOutput>> run(const Script& script, Limits limits) override {
         // A host whose sudo asks for nothing is none the worse for a wrong password.
         std::optional<std::string> barred;
-        if (secret_ != nullptr && !accepted_) barred = secret_->barred();
-        const BecomeSecret* const offered = barred ? nullptr : secret_.get();
-        const auto turn = std::make_shared<BecomeTurn>(secret_, host_, accepted_);
+        if (secret_ != nullptr) barred = secret_->barred(host_);
+        const SharedSecret* const offered = barred ? nullptr : secret_.get();
+        const auto turn = std::make_shared<SecretTurn>(secret_, host_);
         const End end{*turn};
         Script inside = through_sudo(script, offered, turn);
         const Wiped wiped{inside};
@@ -146,12 +146,8 @@ class BecomingConnection final : public Connection {
             if (secret_ != nullptr) error.message = secret_->hide_in(std::move(error.message));
             co_return std::unexpected(turn->has_passed() ? error : explain_cut(std::move(error), *turn));
         }
-        if (!output->gate_passed) {
-            // What it accepted before it refuses now: not a second time what was refused.
-            if (turn->was_given()) accepted_ = false;
+        if (!output->gate_passed)
             co_return std::unexpected(explain_become(*output, *turn, secret_.get(), barred));
-        }
-        accepted_ = accepted_ || turn->was_given();
         drop_own_line(*output);
         if (secret_ != nullptr) hide_in(*output);
         co_return output;
@@ -159,7 +155,7 @@ class BecomingConnection final : public Connection {
 
   private:
     struct End {
-        BecomeTurn& turn;
+        SecretTurn& turn;
         ~End() { turn.end(); }
     };
     struct Wiped {
@@ -184,14 +180,13 @@ class BecomingConnection final : public Connection {
     }
 
     std::unique_ptr<Connection> inner_;
-    std::shared_ptr<BecomeSecret> secret_;
+    std::shared_ptr<SharedSecret> secret_;
     std::string host_;
-    bool accepted_ = false;  // the password, here
 };
 
 class BecomingTransport final : public Transport {
   public:
-    BecomingTransport(std::unique_ptr<Transport> inner, std::shared_ptr<BecomeSecret> secret)
+    BecomingTransport(std::unique_ptr<Transport> inner, std::shared_ptr<SharedSecret> secret)
         : inner_(std::move(inner)), secret_(std::move(secret)) {}
 
     Awaitable<Result<std::unique_ptr<Connection>>> open(const Endpoint& endpoint,
@@ -207,12 +202,12 @@ class BecomingTransport final : public Transport {
 
   private:
     std::unique_ptr<Transport> inner_;
-    std::shared_ptr<BecomeSecret> secret_;
+    std::shared_ptr<SharedSecret> secret_;
 };
 
 }  // namespace
 
-std::unique_ptr<Transport> becoming(std::unique_ptr<Transport> inner, std::shared_ptr<BecomeSecret> secret) {
+std::unique_ptr<Transport> becoming(std::unique_ptr<Transport> inner, std::shared_ptr<SharedSecret> secret) {
     return std::make_unique<BecomingTransport>(std::move(inner), std::move(secret));
 }
 

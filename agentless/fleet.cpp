@@ -37,9 +37,9 @@ SshOptions ssh_options(const Reach& reach) {
 }
 
 // The password out of the settings, so that no other copy of them has it.
-std::shared_ptr<BecomeSecret> take_secret(Reach& reach) {
+std::shared_ptr<SharedSecret> take_secret(Reach& reach) {
     if (!reach.become_password) return nullptr;
-    auto secret = std::make_shared<BecomeSecret>(*reach.become_password);
+    auto secret = std::make_shared<SharedSecret>(*reach.become_password);
     explicit_bzero(reach.become_password->data(), reach.become_password->size());
     reach.become_password.reset();
     return secret;
@@ -48,7 +48,7 @@ std::shared_ptr<BecomeSecret> take_secret(Reach& reach) {
 }  // namespace
 
 struct Sweep::State {
-    std::shared_ptr<BecomeSecret> secret;  // null: sudo -n
+    std::shared_ptr<SharedSecret> secret;  // null: sudo -n
     Reach reach;
     Engine engine;
 };

@@ -36,7 +36,7 @@ class BecomeOverShards : public ::testing::Test {
         Observer observer;
         NoAudit audit;
         Engine engine(std::move(tasks), Job{}, Reach{}, limits, observer, audit);
-        const auto secret = std::make_shared<BecomeSecret>("open-sesame-4711");
+        const auto secret = std::make_shared<SharedSecret>("open-sesame-4711");
         return engine.run([&](auto& io) { return becoming(make_memory_transport(io, fleet), secret); });
     }
     std::map<std::string, MemorySudo> sudos;

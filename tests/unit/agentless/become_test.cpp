@@ -20,7 +20,7 @@ const std::string password = "open-sesame-4711";
 // --- the command ------------------------------------------------------------------------------------------
 
 TEST(ThroughSudo, NeitherMarkerNorPromptNorPasswordStandsInTheCommand) {
-    const BecomeSecret secret(password);
+    const SharedSecret secret(password);
     const Script inside = through_sudo({"/bin/sh -s", "exit 0\n", {}}, &secret, nullptr);
     ASSERT_TRUE(inside.gate);
     EXPECT_THAT(inside.command, Not(HasSubstr(inside.gate->marker)));
@@ -45,8 +45,8 @@ TEST(ThroughSudo, WithoutAPasswordNothingCanBeAsked) {
 }
 
 TEST(ThroughSudo, TheCommandHasNothingThatLoginShellsReadDifferently) {
-    const BecomeSecret secret(password);
-    for (const auto* offered : {&secret, static_cast<const BecomeSecret*>(nullptr)}) {
+    const SharedSecret secret(password);
+    for (const auto* offered : {&secret, static_cast<const SharedSecret*>(nullptr)}) {
         const std::string command = through_sudo({}, offered, nullptr).command;
         const auto open = command.find('\''), close = command.rfind('\'');
         ASSERT_LT(open, close);
@@ -71,8 +71,8 @@ class Explained : public ::testing::TestWithParam<Failure> {};
 
 TEST_P(Explained, HasCauseAndRemedy) {
     const auto& failure = GetParam();
-    const auto secret = std::make_shared<BecomeSecret>(password);
-    BecomeTurn turn(secret, "gpu01", false);
+    const auto secret = std::make_shared<SharedSecret>(password);
+    SecretTurn turn(secret, "gpu01");
     if (failure.given) turn.asked([] {});
     RunOutput output;
     output.err = failure.err;
@@ -86,7 +86,7 @@ TEST_P(Explained, HasCauseAndRemedy) {
     EXPECT_THAT(error.message, HasSubstr(failure.part));
     EXPECT_THAT(error.remedy, HasSubstr(failure.remedy));
     EXPECT_THAT(error.message + error.remedy, Not(HasSubstr(password)));
-    EXPECT_EQ(secret->barred().has_value(), failure.bars);
+    EXPECT_EQ(secret->barred("gpu02").has_value(), failure.bars);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -119,8 +119,8 @@ INSTANTIATE_TEST_SUITE_P(
         Failure{"\x1b[31msudo: \xff\n", 1, false, false, "\\x1B[31msudo: \\xFF", "", false}));
 
 TEST(ExplainBecome, AHostThatWasNotOfferedAPasswordSaysWhere) {
-    const auto secret = std::make_shared<BecomeSecret>(password);
-    BecomeTurn turn(secret, "gpu02", false);
+    const auto secret = std::make_shared<SharedSecret>(password);
+    SecretTurn turn(secret, "gpu02");
     RunOutput output;
     output.err = "sudo: a password is required\n";
     output.exit_status = 1;
@@ -140,7 +140,7 @@ class Becoming : public ::testing::Test {
         (*fleet)[name].reply = [this, name](const Script& script) { return sudos[name].reply(script); };
     }
     void start(bool with_password = true) {
-        if (with_password) secret = std::make_shared<BecomeSecret>(password);
+        if (with_password) secret = std::make_shared<SharedSecret>(password);
         transport = becoming(make_memory_transport(io, fleet), secret);
     }
     Awaitable<void> visit(std::string name, int runs) {
@@ -183,7 +183,7 @@ class Becoming : public ::testing::Test {
     boost::asio::io_context io{1};
     std::shared_ptr<MemoryFleet> fleet = std::make_shared<MemoryFleet>();
     std::map<std::string, MemorySudo> sudos;
-    std::shared_ptr<BecomeSecret> secret;
+    std::shared_ptr<SharedSecret> secret;
     std::unique_ptr<Transport> transport;
     std::chrono::milliseconds time = 60s;
     std::map<std::string, std::vector<Result<RunOutput>>> results;
@@ -239,7 +239,7 @@ TEST_F(Becoming, AHostWhoseSudoAsksForNothingIsNoneTheWorseForAWrongPassword) {
     host("gpu01", "another");
     start();
     visit_all();
-    EXPECT_TRUE(secret->barred());
+    EXPECT_TRUE(secret->barred("gpu02"));
     fleet->erase("gpu01");
     host("gpu02", "");
     host("gpu03", password);

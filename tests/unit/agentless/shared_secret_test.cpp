@@ -1,4 +1,4 @@
-#include "agentless/become_secret.hpp"
+#include "agentless/shared_secret.hpp"
 
 #include <gmock/gmock.h>
 
@@ -16,13 +16,13 @@ const std::string password = "open-sesame-4711";
 
 class Turns : public ::testing::Test {
   protected:
-    std::unique_ptr<BecomeTurn> turn(const std::string& host, bool accepted_before = false) {
-        return std::make_unique<BecomeTurn>(secret, host, accepted_before);
+    std::unique_ptr<SecretTurn> turn(const std::string& host, const std::string& whose = {}) {
+        return std::make_unique<SecretTurn>(secret, host, whose);
     }
-    Leave ask(BecomeTurn& turn) {
+    Leave ask(SecretTurn& turn) {
         return turn.asked([this] { ++wakes; });
     }
-    std::shared_ptr<BecomeSecret> secret = std::make_shared<BecomeSecret>(password);
+    std::shared_ptr<SharedSecret> secret = std::make_shared<SharedSecret>(password);
     int wakes = 0;
 };
 
@@ -47,7 +47,7 @@ TEST_F(Turns, ARefusedOneIsGivenToNobodyElse) {
     EXPECT_EQ(ask(*second), Leave::withhold);
     EXPECT_EQ(second->withheld(), "the password was refused on gpu01: not tried here");
     EXPECT_EQ(ask(*turn("gpu03")), Leave::withhold);
-    EXPECT_TRUE(secret->barred());
+    EXPECT_TRUE(secret->barred("gpu03"));
 }
 
 TEST_F(Turns, ALaterRefusalStopsFurtherHostsButNotThoseThatAcceptedIt) {
@@ -57,11 +57,37 @@ TEST_F(Turns, ALaterRefusalStopsFurtherHostsButNotThoseThatAcceptedIt) {
     ask(*second);
     second->refused();
     EXPECT_EQ(ask(*turn("gpu03")), Leave::withhold);
-    EXPECT_EQ(ask(*turn("gpu01", true)), Leave::give) << "its processes may just have been signalled";
-    const auto late = turn("gpu01", true);
+    EXPECT_EQ(ask(*turn("gpu01")), Leave::give) << "its processes may just have been signalled";
+    const auto late = turn("gpu01");
     ask(*late);
     late->passed();
     EXPECT_EQ(ask(*turn("gpu04")), Leave::withhold) << "a refusal is not forgotten";
+    EXPECT_FALSE(secret->barred("gpu01"));
+    EXPECT_TRUE(secret->barred("gpu04"));
+}
+
+TEST_F(Turns, AHostThatRefusesWhatItAcceptedIsNotGivenItAgain) {
+    const auto first = turn("gpu01"), again = turn("gpu01");
+    ask(*first);
+    first->passed();
+    ask(*again);
+    again->refused();
+    EXPECT_EQ(ask(*turn("gpu01")), Leave::withhold);
+}
+
+TEST_F(Turns, WhatOneAccountsHostSaysIsNothingAboutAnothers) {
+    const auto root = turn("gpu01", "root"), alice = turn("gpu02", "alice");
+    EXPECT_EQ(ask(*root), Leave::give);
+    EXPECT_EQ(ask(*alice), Leave::give) << "each account's first host tries it";
+    root->refused();
+    const auto late = turn("gpu03", "root");
+    EXPECT_EQ(ask(*late), Leave::withhold);
+    EXPECT_EQ(late->withheld(), "the password of root was refused on gpu01: not tried here");
+    alice->passed();
+    EXPECT_EQ(ask(*turn("gpu04", "alice")), Leave::give);
+    EXPECT_TRUE(secret->barred("gpu04", "root"));
+    EXPECT_FALSE(secret->barred("gpu04", "alice"));
+    EXPECT_FALSE(secret->barred("gpu04"));
 }
 
 TEST_F(Turns, AHostThatIsCutBeforeItSaidAnythingBarsThePasswordToo) {
@@ -111,14 +137,14 @@ TEST_F(Turns, ARunThatWasNotAskedSaysNothingAboutThePassword) {
 }
 
 TEST_F(Turns, WithoutASecretEveryAnswerIsWithheld) {
-    BecomeTurn none(nullptr, "gpu01", false);
+    SecretTurn none(nullptr, "gpu01");
     EXPECT_EQ(ask(none), Leave::withhold);
 }
 
 TEST_F(Turns, OfManyThreadsOneAloneTriesIt) {
     std::atomic<int> given = 0;
     std::vector<std::thread> threads;
-    std::vector<std::unique_ptr<BecomeTurn>> turns;
+    std::vector<std::unique_ptr<SecretTurn>> turns;
     for (int i = 0; i < 16; ++i) turns.push_back(turn("gpu" + std::to_string(i)));
     for (auto& one : turns)
         threads.emplace_back([&given, &one] { given += one->asked([] {}) == Leave::give ? 1 : 0; });
@@ -126,12 +152,12 @@ TEST_F(Turns, OfManyThreadsOneAloneTriesIt) {
     EXPECT_EQ(given, 1);
 }
 
-TEST(BecomeSecret, HidesItselfWhereverItStands) {
-    const BecomeSecret secret(password);
+TEST(SharedSecret, HidesItselfWhereverItStands) {
+    const SharedSecret secret(password);
     EXPECT_EQ(secret.hide_in("sh: 1: open-sesame-4711: not found, open-sesame-4711open-sesame-4711"),
               "sh: 1: [password]: not found, [password][password]");
-    EXPECT_EQ(BecomeSecret("a").hide_in("a [password] a"), "[password] [p[password]ssword] [password]");
-    EXPECT_EQ(BecomeSecret("").hide_in("abc"), "abc");
+    EXPECT_EQ(SharedSecret("a").hide_in("a [password] a"), "[password] [p[password]ssword] [password]");
+    EXPECT_EQ(SharedSecret("").hide_in("abc"), "abc");
 }
 
 }  // namespace
