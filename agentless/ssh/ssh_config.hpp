@@ -22,36 +22,41 @@ struct ConfigQuery {
 
 // What the files say of one host, `~`, tokens and environment variables expanded. Absent: nothing.
 struct ConfigValues {
-    std::optional<std::string> host_name, user;
+    std::string host_name;  // the query's name where the files say nothing; names in small letters, as in ssh
+    std::optional<std::string> user;
     std::optional<std::uint16_t> port;
     std::vector<std::string> identity_files, certificate_files;
+    bool identity_files_given = false;  // where none are listed all the same: "none", no default files either
     std::optional<bool> identities_only;
-    std::optional<std::string> identity_agent;  // "": none; SSH_AUTH_SOCK and $NAME are resolved
-    std::optional<std::vector<std::string>> user_known_hosts, global_known_hosts;
-    std::optional<std::string> strict_host_key_checking;  // yes, no, off, ask, accept-new
+    std::optional<std::string> identity_agent;  // "": none; absent, too, where it says SSH_AUTH_SOCK
+    std::optional<std::vector<std::string>> user_known_hosts, global_known_hosts;  // empty: "none"
+    std::optional<std::string> strict_host_key_checking;  // yes, no, ask, accept-new; off is no, as in ssh
     std::optional<std::string> host_key_alias;
-    std::optional<Milliseconds> connect_timeout, alive_interval;
+    std::optional<Milliseconds> connect_timeout, alive_interval;  // "none" is absent
     std::optional<int> alive_count_max;
-    std::optional<std::string> proxy_jump, proxy_command;  // "none" is kept: it ends the search
+    std::optional<std::string> proxy_jump, proxy_command;  // at most one of the two; "none" is absent
     std::optional<bool> pubkey_authentication, password_authentication, kbd_interactive_authentication;
     std::optional<std::string> preferred_authentications;
+    std::optional<bool> batch_mode, hash_known_hosts;
 };
 
 class SshConfig {
   public:
     // Nothing is configured.
     SshConfig();
-    // The user's file first; files that are absent are empty, unless `must_exist`. Errors (kind "usage"): a
-    // file that cannot be read, a line that makes no sense, Match exec, an Include that includes itself, each
-    // with file:line. `home` and `local_user` are for `~`, %d and %u.
+    // The user's file first; files that are absent are empty, unless `must_exist`. /etc/ssh/ssh_config is the
+    // system's, every other one the user's. Errors (kind "usage"): a file that cannot be read or that others
+    // may write, a line that makes no sense, Match exec, an Include that includes itself, each with
+    // file:line. `home` and `local_user` are for `~`, %d and %u.
     static Result<SshConfig> load(const std::vector<std::string>& files, bool must_exist,
                                   const std::string& home, const std::string& local_user);
 
-    // Errors: a value that cannot be expanded.
+    // From any thread. Errors (kind "usage", phase "resolve"): a value that cannot be expanded, with its
+    // place.
     Result<ConfigValues> values_for(const ConfigQuery& query) const;
 
-    // Keywords that are there and not understood, each said once with its place. Those that change nothing
-    // here (colours, forwardings, logging) are not said.
+    // What the hosts that were asked about so far get from ssh and not from here, each keyword once with its
+    // place. Keywords that change nothing here (colours, forwardings, logging) are not said. From any thread.
     std::vector<std::string> notes() const;
 
   private:
