@@ -1,5 +1,6 @@
 #include "agentless/ssh/lane.hpp"
 
+#include <algorithm>
 #include <string_view>
 
 namespace cleanslate::agentless::ssh {
@@ -26,9 +27,9 @@ Awaitable<void> Lane::pump(std::shared_ptr<Lane> lane) {
     // Whatever waits on its event is gone before the session is.
     const std::shared_ptr<Session> session = lane->session_;
     while (lane->turn()) {
-        const Clock::time_point until = lane->next_look();
+        const Clock::time_point until = std::min(lane->next_look(), session->next_look());
         const Event::Woken woken = co_await session->link().event().wait(until);
-        if (woken == Event::Woken::cancelled) break;
+        if (woken == Event::Woken::cancelled || !session->look_alive()) break;
     }
     lane->end();
 }

@@ -62,6 +62,10 @@ class Session {
     // sign of life (keepalive@openssh.com), and after `count_max` such requests without one the session is
     // given up as `silent`. 0: never. Only once it is logged in.
     void keep_alive(Milliseconds interval, int count_max);
+    // For whoever waits otherwise than by repeat(): whether the host may still be there. Asks it where it is
+    // time to, and is to be called again by then.
+    bool look_alive();
+    Clock::time_point next_look() const { return alive_.next; }
 
     // Waits for the time alone, or until it is cancelled or the link fails.
     Awaitable<Event::Woken> pause(Clock::time_point until);
@@ -83,8 +87,6 @@ class Session {
         std::size_t received = 0;
         Clock::time_point next = Clock::time_point::max();
     };
-    // Whether the host may still be there. Asks it where it is time to.
-    bool look_alive();
     Status prefer(const std::vector<std::string>& host_key_algorithms);
     std::unexpected<Error> handshake_error(Answer answer);
     std::string_view greeting() const;
