@@ -60,18 +60,20 @@ PublickeyLogin::PublickeyLogin(Session& session, boost::asio::io_context& io,
       agent_(io, std::move(cancellation), credentials.agent_socket) {}
 
 Awaitable<Result<bool>> PublickeyLogin::run() {
+    took_a_key_ = false;
     for (const Identity& identity : credentials_.identities) {
+        if (offered(identity.blob)) continue;
         const bool agent_signs = !identity.key;
         if (agent_signs && !co_await agent_has(identity.blob)) continue;
         const auto accepted = co_await offer(identity.blob, identity.key.get(), identity.file);
-        if (!accepted || *accepted) co_return accepted;
+        if (!accepted || *accepted || took_a_key_) co_return accepted;
     }
     if (credentials_.only_these) co_return false;
     co_await list_agent_keys();
     for (const std::string& blob : agent_keys_) {
         if (offered(blob)) continue;
         const auto accepted = co_await offer(blob, nullptr, "agent");
-        if (!accepted || *accepted) co_return accepted;
+        if (!accepted || *accepted || took_a_key_) co_return accepted;
     }
     co_return false;
 }
@@ -80,7 +82,9 @@ Awaitable<Result<bool>> PublickeyLogin::run() {
 Awaitable<Result<bool>> PublickeyLogin::offer(const std::string& blob, const SigningKey* key,
                                               const std::string& origin) {
     if (!can_be_offered(key_type(blob))) {
-        passed_over_.push_back(fmt::format("{} of type {}", printable(origin), printable(key_type(blob))));
+        std::string what = fmt::format("{} of type {}", printable(origin), printable(key_type(blob)));
+        if (std::ranges::find(passed_over_, what) == passed_over_.end())
+            passed_over_.push_back(std::move(what));
         co_return false;
     }
     if (offered_.size() == max_offers) co_return false;
@@ -98,7 +102,10 @@ Awaitable<Result<bool>> PublickeyLogin::offer(const std::string& blob, const Sig
         const Answer answer = co_await session_.repeat(step, deadline_, Session::max_login_bytes);
         if (answer.how != Answer::How::answered)
             co_return login_cut(session_, answer, offered_text() + agent_problem_text());
-        if (answer.code != signature_wanted) co_return judge(answer);
+        if (answer.code != signature_wanted) {
+            took_a_key_ = request.signature && !request.signature->empty();
+            co_return judge(answer);
+        }
         request.wanted = false;
         request.signature = co_await agent_signature(blob, request.data);
         if (Clock::now() >= deadline_) {

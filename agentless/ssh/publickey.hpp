@@ -23,11 +23,15 @@ class PublickeyLogin {
     PublickeyLogin(Session& session, boost::asio::io_context& io, std::shared_ptr<Cancellation> cancellation,
                    const Credentials& credentials, Clock::time_point deadline);
 
-    // Offers one key after another. True: the host let us in. False: it refused them all, or there was none.
+    // Offers one key after another. True: the host let us in. False: it refused them all, there was none, or
+    // it took one and did not let us in (took_a_key): the next call goes on with the keys that are left.
     // Errors (phase "auth", kinds "auth_failed", "auth_timeout", "cancelled") end the login.
     Awaitable<Result<bool>> run();
 
     bool offered_any() const { return !offered_.empty(); }
+    // The host asked for a signature by the key that was offered last, had it, and did not let us in: it
+    // wants more than a key, or it does not want this account.
+    bool took_a_key() const { return took_a_key_; }
     // For the error's text, each empty where there is nothing to say: "; offered: TYPE FINGERPRINT (FILE),
     // ...", "; not supported here: ...", "; the agent ...".
     std::string offered_text() const;
@@ -50,7 +54,7 @@ class PublickeyLogin {
     const Credentials& credentials_;
     Clock::time_point deadline_;
     AgentClient agent_;
-    bool agent_listed_ = false;
+    bool agent_listed_ = false, took_a_key_ = false;
     std::vector<std::string> agent_keys_;
     std::string agent_problem_;
     std::vector<Offered> offered_;
