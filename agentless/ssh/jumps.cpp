@@ -72,12 +72,6 @@ class Way {
     std::vector<Endpoint> hops_;
 };
 
-template <class Files>
-bool is_named(const Files& files) {
-    if constexpr (requires { files.has_value(); }) return files.has_value();
-    return files != Files();
-}
-
 Awaitable<Result<std::unique_ptr<Session>>> open_hop(std::weak_ptr<Opener> weak, Endpoint hop,
                                                      Clock::time_point deadline) {
     const std::shared_ptr<Opener> opener = weak.lock();
@@ -99,7 +93,7 @@ Result<HostSettings> settings_for_hop(const Endpoint& hop, const SshOptions& opt
     query.port = hop.port;
     const auto configured = config.values_for(query);
     if (!configured) return std::unexpected(configured.error());
-    if (!is_named(configured->identity_files)) {
+    if (!configured->identity_files) {
         settings->identity_files.insert(settings->identity_files.begin(), options.identity_files.begin(),
                                         options.identity_files.end());
     }
