@@ -23,6 +23,7 @@ void choose_identities(const Endpoint& endpoint, const SshOptions& options, Conf
     if (values.identity_files_given) {
         settings.identity_files = std::move(values.identity_files);
     } else if (!options.home.empty()) {
+        settings.identities_default = true;
         for (const char* name : default_identities)
             settings.identity_files.push_back(options.home + "/.ssh/" + name);
     }

@@ -21,7 +21,8 @@ struct HostSettings {
     std::string user;
 
     std::vector<std::string> identity_files;     // in the order to offer them; `~` and tokens expanded
-    bool identities_named = false;               // somebody named them; else they are defaults
+    bool identities_named = false;               // the command line or the inventory named them
+    bool identities_default = false;             // nobody named them, ssh's configuration neither
     std::vector<std::string> certificate_files;  // CertificateFile
     bool identities_only = false;                // the agent's other keys are not offered
     std::string agent_socket;                    // empty: no agent
