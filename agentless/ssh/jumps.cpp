@@ -93,7 +93,7 @@ Result<HostSettings> settings_for_hop(const Endpoint& hop, const SshOptions& opt
     query.port = hop.port;
     const auto configured = config.values_for(query);
     if (!configured) return std::unexpected(configured.error());
-    if (!configured->identity_files) {
+    if (configured->identity_files.empty() && !configured->identity_files_given) {
         settings->identity_files.insert(settings->identity_files.begin(), options.identity_files.begin(),
                                         options.identity_files.end());
     }
