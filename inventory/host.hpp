@@ -17,6 +17,7 @@ struct Host {
     std::optional<std::uint16_t> port;
     std::optional<std::string> user;
     std::optional<std::string> identity_file;  // `~` expanded
+    std::optional<std::string> proxy_jump;     // "[user@]host[:port],...", first hop first; "none"
     std::optional<int> gpus;                   // expected count; 0 is a statement, absent is not
     std::optional<Mebibytes> max_used;
     std::optional<bool> unified_memory;  // true: GPUs that show no used memory are judged by processes alone

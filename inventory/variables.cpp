@@ -7,6 +7,7 @@
 
 #include "base/text.hpp"
 #include "inventory/become.hpp"
+#include "inventory/jumps.hpp"
 #include "inventory/names.hpp"
 
 namespace cleanslate::inventory {
@@ -21,6 +22,8 @@ enum class Meaning {
     port,
     user,
     identity_file,
+    proxy_jump,
+    ssh_options,
     gpus,
     max_used,
     unified_memory,
@@ -41,6 +44,7 @@ constexpr std::array known{
     Known{"port", Meaning::port},
     Known{"user", Meaning::user},
     Known{"identity_file", Meaning::identity_file},
+    Known{"proxy_jump", Meaning::proxy_jump},
     Known{"gpus", Meaning::gpus},
     Known{"max_used_mib", Meaning::max_used},
     Known{"unified_memory", Meaning::unified_memory},
@@ -52,6 +56,8 @@ constexpr std::array known{
     Known{"ansible_port", Meaning::port},
     Known{"ansible_user", Meaning::user},
     Known{"ansible_ssh_private_key_file", Meaning::identity_file},
+    Known{"ansible_ssh_common_args", Meaning::ssh_options},
+    Known{"ansible_ssh_extra_args", Meaning::ssh_options},
     Known{"ansible_group_priority", Meaning::priority},
     // Older names that Ansible still follows: to pass over them would reach another host, or as another user.
     Known{"ansible_ssh_host", Meaning::address},
@@ -61,7 +67,8 @@ constexpr std::array known{
 };
 
 // Near to ours, and yet plainly something else.
-constexpr std::array<std::string_view, 4> not_slips{"cpus", "product", "project", "projects"};
+constexpr std::array<std::string_view, 6> not_slips{
+    "cpus", "product", "project", "projects", "ansible_scp_extra_args", "ansible_sftp_extra_args"};
 
 // The name of ours that `name` is a slip of, or empty. Short names are near to too much: there one edit is
 // the limit.
@@ -147,6 +154,21 @@ Status check_and_expand(std::string& path) {
     return {};
 }
 
+Status check_hops(std::string& text) {
+    auto hops = read_hops(text);
+    if (!hops) return std::unexpected(hops.error());
+    text = std::move(*hops);
+    return {};
+}
+
+// Of the options of ssh that stand there, those about jump hosts; all others are Ansible's alone.
+Status set_hops_of_options(std::optional<Setting<std::string>>& slot, const Value& value) {
+    if (!value.node.is_scalar()) return {};
+    auto hops = hops_among_ssh_options(value.node.text);
+    if (!hops) return value.refuse(hops.error());
+    return *hops ? set(slot, value, std::move(**hops)) : Status{};
+}
+
 void add_new(std::vector<std::string>& list, const std::string& entry) {
     if (std::ranges::find(list, entry) == list.end()) list.push_back(entry);
 }
@@ -204,6 +226,10 @@ Status read_known(Meaning meaning, const Value& value, Variables& out) {
             return set_text(out.user, value, check_user);
         case Meaning::identity_file:
             return set_text(out.identity_file, value, check_and_expand);
+        case Meaning::proxy_jump:
+            return set_text(out.proxy_jump, value, check_hops);
+        case Meaning::ssh_options:
+            return set_hops_of_options(out.proxy_jump, value);
         case Meaning::gpus:
             return set_integer(out.gpus, value, 0, max_gpus, [](auto n) { return static_cast<int>(n); });
         case Meaning::max_used:
@@ -231,6 +257,7 @@ void apply(const Variables& nearer, Host& host) {
     if (nearer.port) host.port = nearer.port->value;
     if (nearer.user) host.user = nearer.user->value;
     if (nearer.identity_file) host.identity_file = nearer.identity_file->value;
+    if (nearer.proxy_jump) host.proxy_jump = nearer.proxy_jump->value;
     if (nearer.gpus) host.gpus = nearer.gpus->value;
     if (nearer.max_used) host.max_used = nearer.max_used->value;
     if (nearer.unified_memory) host.unified_memory = nearer.unified_memory->value;
@@ -249,6 +276,7 @@ std::optional<Conflict> conflict(const Variables& a, const Variables& b) {
     compare("the port", a.port, b.port);
     compare("the user", a.user, b.user);
     compare("the identity file", a.identity_file, b.identity_file);
+    compare("the jump hosts", a.proxy_jump, b.proxy_jump);
     compare("gpus", a.gpus, b.gpus);
     compare("max_used_mib", a.max_used, b.max_used);
     compare("unified_memory", a.unified_memory, b.unified_memory);

@@ -26,6 +26,7 @@ struct Variables {
     std::optional<Setting<std::uint16_t>> port;
     std::optional<Setting<std::string>> user;
     std::optional<Setting<std::string>> identity_file;
+    std::optional<Setting<std::string>> proxy_jump;
     std::optional<Setting<int>> gpus;
     std::optional<Setting<Mebibytes>> max_used;
     std::optional<Setting<bool>> unified_memory;

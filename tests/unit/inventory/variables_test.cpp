@@ -53,6 +53,26 @@ TEST(Variables, AreOursToo) {
     EXPECT_EQ(host_of("").gpus, std::nullopt);
 }
 
+TEST(Variables, JumpHostsAreOursOrAmongAnsiblesSshOptions) {
+    EXPECT_EQ(host_of("proxy_jump: 'root@a:2222,b'").proxy_jump, "root@a:2222,b");
+    EXPECT_EQ(host_of("proxy_jump: none").proxy_jump, "none") << "a statement, not an absence";
+    EXPECT_EQ(host_of("ansible_ssh_common_args: '-o ProxyJump=a -o ControlMaster=auto'").proxy_jump, "a");
+    EXPECT_EQ(host_of("ansible_ssh_extra_args: -J a").proxy_jump, "a");
+    EXPECT_EQ(
+        host_of("{ansible_ssh_common_args: -C, ansible_ssh_extra_args: '-o ProxyCommand=\"nc {{ x }}\"', "
+                "ansible_scp_extra_args: -J a}")
+            .proxy_jump,
+        std::nullopt);
+    EXPECT_EQ(
+        refusal("proxy_jump: a b"),
+        "f.yaml:1:13: proxy_jump: found no jump host in \"a b\" | write [user@]host[:port], several with "
+        "commas between, or none");
+    EXPECT_EQ(
+        refusal("{proxy_jump: a, ansible_ssh_common_args: -J b}"),
+        "f.yaml:1:17: ansible_ssh_common_args says again what stands at 1:2 | keep one of the two names");
+    EXPECT_EQ(refusal("proxyjump: a"), "f.yaml:1:1: unknown variable proxyjump | did you mean proxy_jump?");
+}
+
 TEST(Variables, UnifiedMemoryIsTrueOrFalseAndNothingThatLooksLikeIt) {
     EXPECT_EQ(host_of("unified_memory: true").unified_memory, true);
     EXPECT_EQ(host_of("unified_memory: false").unified_memory, false) << "a statement, not an absence";
