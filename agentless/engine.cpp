@@ -52,7 +52,7 @@ class Engine::Shard {
             const HostTask& task = engine_.tasks_[index];
             Event wakeup(io_, cancellation_);
             sleepers_.insert(&wakeup);
-            HostRun host{engine_.context_,         task,        index, engine_.endpoint_of(task),
+            HostRun host{engine_.context_,         task,        index, endpoint_of(task.host, engine_.reach_),
                          engine_.outcomes_[index], *transport_, wakeup};
             co_await host.run();
             sleepers_.erase(&wakeup);
@@ -84,6 +84,16 @@ class Engine::Shard {
     std::size_t workers_;
     std::size_t live_ = 0;
 };
+
+Endpoint endpoint_of(const inventory::Host& host, const Reach& reach) {
+    return {host.name,
+            host.address,
+            host.port,
+            host.user.value_or(reach.user),
+            host.identity_file.value_or(""),
+            reach.become || host.become.value_or(false),
+            std::nullopt};
+}
 
 Engine::Engine(std::vector<HostTask> tasks, Job job, Reach reach, SweepLimits limits, Observer& observer,
                Audit& audit)
@@ -117,16 +127,6 @@ Engine::~Engine() = default;
 int Engine::shard_count() const {
     if (context_.limits.threads > 0) return context_.limits.threads;
     return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-}
-
-Endpoint Engine::endpoint_of(const HostTask& task) const {
-    return {task.host.name,
-            task.host.address,
-            task.host.port,
-            task.host.user.value_or(reach_.user),
-            task.host.identity_file.value_or(""),
-            reach_.become || task.host.become.value_or(false),
-            std::nullopt};
 }
 
 void Engine::deal(const TransportFactory& make_transport) {

@@ -17,6 +17,9 @@ namespace cleanslate::agentless {
 // Makes the transport of one shard. Called on the thread that calls Engine::run.
 using TransportFactory = std::function<std::unique_ptr<Transport>(boost::asio::io_context&)>;
 
+// Where a host is and how to log in there, as far as the inventory and the command line say.
+Endpoint endpoint_of(const inventory::Host& host, const Reach& reach);
+
 class Engine {
   public:
     Engine(std::vector<HostTask> tasks, Job job, Reach reach, SweepLimits limits, Observer& observer,
@@ -29,7 +32,6 @@ class Engine {
 
   private:
     class Shard;
-    Endpoint endpoint_of(const HostTask& task) const;
     int shard_count() const;
     void deal(const TransportFactory& make_transport);
     void wind_down();

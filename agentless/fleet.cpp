@@ -7,6 +7,9 @@
 #include "agentless/engine.hpp"
 #include "agentless/local_transport.hpp"
 #include "agentless/ssh/ssh_transport.hpp"
+#include "agentless/ssh_reach.hpp"
+#include "base/text.hpp"
+#include "inventory/node_set.hpp"
 
 namespace cleanslate::agentless {
 
@@ -24,6 +27,8 @@ HostKeyPolicy policy_of(HostKeyCheck check) {
     return HostKeyPolicy::strict;
 }
 
+}  // namespace
+
 SshOptions ssh_options(const Reach& reach) {
     SshOptions options;
     options.user = reach.user;
@@ -36,6 +41,8 @@ SshOptions ssh_options(const Reach& reach) {
     return options;
 }
 
+namespace {
+
 // The password out of the settings, so that no other copy of them has it.
 std::shared_ptr<SharedSecret> take_secret(Reach& reach) {
     if (!reach.become_password) return nullptr;
@@ -43,6 +50,16 @@ std::shared_ptr<SharedSecret> take_secret(Reach& reach) {
     explicit_bzero(reach.become_password->data(), reach.become_password->size());
     reach.become_password.reset();
     return secret;
+}
+
+// That host keys were not checked is said whoever asked for it: a flag, or ssh's configuration.
+void note_unchecked(const SshContext& context, const Reach& reach, std::vector<std::string>& notes) {
+    const std::vector<std::string> hosts = unchecked_hosts(context);
+    if (hosts.empty()) return;
+    const bool by_flag = reach.host_key_check == HostKeyCheck::off;
+    notes.push_back(fmt::format("host keys were not checked ({}): {} ({})",
+                                by_flag ? "--host-key-check off" : "StrictHostKeyChecking no",
+                                printable(ellipsize(inventory::fold(hosts), 300)), hosts.size()));
 }
 
 }  // namespace
@@ -71,9 +88,9 @@ Result<SweepResult> Sweep::run() {
     if (!context) return std::unexpected(context.error());
     auto result =
         state_->engine.run([&](auto& io) { return becoming(make_ssh_transport(io, *context), secret); });
+    keep_host_keys(**context);
     result.notes = ssh_notes(**context);
-    if (state_->reach.host_key_check == HostKeyCheck::off)
-        result.notes.push_back("host keys were not checked (--host-key-check off)");
+    note_unchecked(**context, state_->reach, result.notes);
     return result;
 }
 

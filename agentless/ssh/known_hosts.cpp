@@ -1,10 +1,8 @@
 #include "agentless/ssh/known_hosts.hpp"
 
-#include <openssl/evp.h>
-#include <openssl/params.h>
+#include <fmt/format.h>
 
 #include <algorithm>
-#include <memory>
 
 #include "agentless/ssh/wire.hpp"
 #include "base/text.hpp"
@@ -13,7 +11,6 @@ namespace cleanslate::agentless::ssh {
 namespace {
 
 constexpr std::size_t max_notes = 10;
-constexpr std::size_t sha1_size = 20;
 
 std::string lower(std::string_view text) {
     std::string result(text);
@@ -57,38 +54,13 @@ bool any_matches(const std::vector<std::string>& patterns, std::string_view name
     return std::ranges::any_of(patterns, [&](const std::string& pattern) { return glob(pattern, name); });
 }
 
-// HMAC-SHA1 with one context for many salts: OpenSSL 3 spends more time on looking up the algorithm than on
-// hashing.
-class HashedName {
-  public:
-    HashedName() {
-        EVP_MAC* mac = EVP_MAC_fetch(nullptr, "HMAC", nullptr);
-        if (mac != nullptr) context_.reset(EVP_MAC_CTX_new(mac));
-        EVP_MAC_free(mac);
-        char digest[] = "SHA1";
-        const OSSL_PARAM parameters[] = {OSSL_PARAM_construct_utf8_string("digest", digest, 0),
-                                         OSSL_PARAM_construct_end()};
-        if (context_ && EVP_MAC_CTX_set_params(context_.get(), parameters) != 1) context_.reset();
-    }
-    std::string of(std::string_view name, std::string_view salt) {
-        unsigned char digest[sha1_size];
-        std::size_t size = 0;
-        const auto* key = reinterpret_cast<const unsigned char*>(salt.data());
-        const auto* data = reinterpret_cast<const unsigned char*>(name.data());
-        if (!context_ || EVP_MAC_init(context_.get(), key, salt.size(), nullptr) != 1 ||
-            EVP_MAC_update(context_.get(), data, name.size()) != 1 ||
-            EVP_MAC_final(context_.get(), digest, &size, sizeof digest) != 1) {
-            return {};
-        }
-        return {reinterpret_cast<const char*>(digest), size};
-    }
-
-  private:
-    struct Free {
-        void operator()(EVP_MAC_CTX* context) const { EVP_MAC_CTX_free(context); }
-    };
-    std::unique_ptr<EVP_MAC_CTX, Free> context_;
-};
+// A key is nothing but fields. One that was cut in the middle of a write begins like a whole one, and would
+// make its host a changed one.
+bool is_whole(std::string_view blob) {
+    WireReader reader(blob);
+    while (reader.text()) continue;
+    return reader.at_end();
+}
 
 bool is_pattern(std::string_view name) {
     return name.find_first_of("*?") != name.npos || name.starts_with('!');
@@ -96,54 +68,50 @@ bool is_pattern(std::string_view name) {
 
 }  // namespace
 
-void KnownHosts::note(std::string_view place, std::string_view what) {
+std::string KnownKey::place() const { return fmt::format("{}:{}", *file, line); }
+
+void KnownHosts::note(const KnownKey& where, std::string_view what) {
     if (notes_.size() < max_notes) {
-        notes_.push_back(std::string(place) + ": passed over: " + std::string(what));
+        notes_.push_back(where.place() + ": passed over: " + std::string(what));
     } else if (unsaid_++ == 0) {
         notes_.push_back("further lines of known_hosts files were passed over");
     }
 }
 
 void KnownHosts::read(std::string_view text, std::string_view file) {
-    std::size_t number = 0;
+    KnownKey key;
+    key.file = std::make_shared<const std::string>(file);
     while (!text.empty()) {
         const std::string_view line = text.substr(0, text.find('\n'));
         text.remove_prefix(std::min(text.size(), line.size() + 1));
-        read_line(line, std::string(file) + ":" + std::to_string(++number));
+        ++key.line;
+        read_line(line, key);
     }
 }
 
-void KnownHosts::read_line(std::string_view line, std::string place) {
+void KnownHosts::read_line(std::string_view line, KnownKey key) {
     line = trim(line);
     if (line.empty() || line.front() == '#') return;
-    KnownKey key;
     std::string_view names = next_field(line);
     if (names.front() == '@') {
-        if (names == "@cert-authority") return note(place, "host certificates are not supported");
-        if (names != "@revoked") return note(place, "unknown marker " + printable(ellipsize(names, 40)));
-        key.revoked = true;
+        key.role = names == "@cert-authority" ? KnownKey::Role::authority : KnownKey::Role::revoked;
+        if (names != "@cert-authority" && names != "@revoked")
+            return note(key, "unknown marker " + printable(ellipsize(names, 40)));
         names = next_field(line);
     }
     key.type = next_field(line);
     const auto blob = decode_base64(next_field(line));
-    if (names.empty() || key.type.empty()) return note(place, "a line needs names, a key type and a key");
-    if (parse_number(key.type)) return note(place, "a key of SSH protocol 1");
-    if (!blob || key_type(*blob) != key.type) return note(place, "the key is damaged");
+    if (names.empty() || key.type.empty()) return note(key, "a line needs names, a key type and a key");
+    if (parse_number(key.type)) return note(key, "a key of SSH protocol 1");
+    if (!blob || key_type(*blob) != key.type || !is_whole(*blob)) return note(key, "the key is damaged");
+    if (names.front() == '|' && !hashed_.add(names, keys_.size()))
+        return note(key, "the hashed name is damaged");
     key.blob = *blob;
-    key.place = place;
     keys_.push_back(std::move(key));
-    add_names(names, keys_.size() - 1, place);
+    if (names.front() != '|') add_names(names, keys_.size() - 1);
 }
 
-void KnownHosts::add_names(std::string_view names, std::size_t key, std::string_view place) {
-    if (names.front() == '|') {
-        const auto parts = split(names, '|');
-        const auto salt = parts.size() == 4 && parts[1] == "1" ? decode_base64(parts[2]) : std::nullopt;
-        const auto digest = parts.size() == 4 ? decode_base64(parts[3]) : std::nullopt;
-        if (!salt || !digest || digest->size() != sha1_size) return note(place, "the hashed name is damaged");
-        hashed_.push_back({*salt, *digest, key});
-        return;
-    }
+void KnownHosts::add_names(std::string_view names, std::size_t key) {
     const std::string lowered = lower(names);
     std::vector<std::string_view> list = split(lowered, ',');
     std::erase_if(list, [](std::string_view name) { return name.empty() || name == "!"; });
@@ -172,23 +140,17 @@ std::vector<const KnownKey*> KnownHosts::find_name(const std::string& name) cons
             found.push_back(&keys_[patterns.key]);
         }
     }
-    if (!hashed_.empty()) {
-        HashedName hash;
-        for (const Hashed& hashed : hashed_) {
-            if (hash.of(name, hashed.salt) == hashed.digest) found.push_back(&keys_[hashed.key]);
-        }
-    }
+    for (const std::size_t key : hashed_.find(name)) found.push_back(&keys_[key]);
     return found;
 }
 
 KnownKeys KnownHosts::find(std::string_view host, std::uint16_t port) const {
     KnownKeys known{find_name(lower(known_hosts_name(host, port))), false};
-    const bool nothing = std::ranges::all_of(known.keys, [](const KnownKey* key) { return key->revoked; });
-    if (port != 22 && nothing) {
-        const auto of_host = find_name(lower(host));
-        known.keys.insert(known.keys.end(), of_host.begin(), of_host.end());
-        known.without_port = true;
-    }
+    const auto is_hosts_own = [](const KnownKey* key) { return key->role == KnownKey::Role::host; };
+    if (port == 22 || std::ranges::any_of(known.keys, is_hosts_own)) return known;
+    for (const KnownKey* key : find_name(lower(host)))
+        if (key->role != KnownKey::Role::authority) known.keys.push_back(key);
+    known.without_port = true;
     return known;
 }
 
@@ -199,47 +161,48 @@ std::string known_hosts_name(std::string_view host, std::uint16_t port) {
 
 HostKeyMatch match_host_key(const KnownKeys& known, std::string_view blob) {
     using Answer = HostKeyMatch::Answer;
-    const auto first = [&](auto wanted) {
-        const auto found = std::ranges::find_if(known.keys, wanted);
+    using Role = KnownKey::Role;
+    const auto first = [&](Role role, auto wanted) {
+        const auto found = std::ranges::find_if(
+            known.keys, [&](const KnownKey* key) { return key->role == role && wanted(*key); });
         return found == known.keys.end() ? nullptr : *found;
     };
-    if (const auto* key = first([&](const KnownKey* k) { return k->revoked && k->blob == blob; })) {
-        return {Answer::revoked, key};
+    const auto same = [&](const KnownKey& key) { return key.blob == blob; };
+    const auto same_type = [&](const KnownKey& key) { return key.type == key_type(blob); };
+    const auto any = [](const KnownKey&) { return true; };
+    if (const auto* key = first(Role::revoked, same)) return {Answer::revoked, key};
+    if (const auto* key = first(Role::host, same)) return {Answer::known, key};
+    if (!known.without_port) {
+        if (const auto* key = first(Role::host, same_type)) return {Answer::changed, key};
+        if (const auto* key = first(Role::host, any)) return {Answer::other_type, key};
     }
-    if (const auto* key = first([&](const KnownKey* k) { return !k->revoked && k->blob == blob; })) {
-        return {Answer::known, key};
-    }
-    if (known.without_port) return {};
-    if (const auto* key =
-            first([&](const KnownKey* k) { return !k->revoked && k->type == key_type(blob); })) {
-        return {Answer::changed, key};
-    }
-    if (const auto* key = first([](const KnownKey* k) { return !k->revoked; }))
-        return {Answer::other_type, key};
+    if (const auto* key = first(Role::authority, any)) return {Answer::authority, key};
     return {};
 }
 
+std::string_view host_key_type(std::string_view algorithm) {
+    return algorithm.starts_with("rsa-sha2-") ? "ssh-rsa" : algorithm;
+}
+
 std::vector<std::string> host_key_algorithms(const KnownKeys& known) {
-    struct Algorithm {
-        std::string_view name, type;
+    static constexpr std::string_view all[] = {
+        "ssh-ed25519",
+        "ecdsa-sha2-nistp256",
+        "ecdsa-sha2-nistp384",
+        "ecdsa-sha2-nistp521",
+        "rsa-sha2-512",
+        "rsa-sha2-256",
+        "ssh-rsa",
     };
-    static constexpr Algorithm all[] = {
-        {"ssh-ed25519", "ssh-ed25519"},
-        {"ecdsa-sha2-nistp256", "ecdsa-sha2-nistp256"},
-        {"ecdsa-sha2-nistp384", "ecdsa-sha2-nistp384"},
-        {"ecdsa-sha2-nistp521", "ecdsa-sha2-nistp521"},
-        {"rsa-sha2-512", "ssh-rsa"},
-        {"rsa-sha2-256", "ssh-rsa"},
-        {"ssh-rsa", "ssh-rsa"},
-    };
-    const auto is_known = [&](const Algorithm& algorithm) {
-        return std::ranges::any_of(
-            known.keys, [&](const KnownKey* key) { return !key->revoked && key->type == algorithm.type; });
+    const auto is_known = [&](std::string_view algorithm) {
+        return std::ranges::any_of(known.keys, [&](const KnownKey* key) {
+            return key->role == KnownKey::Role::host && key->type == host_key_type(algorithm);
+        });
     };
     std::vector<std::string> names;
     for (const bool wanted : {true, false}) {
-        for (const Algorithm& algorithm : all) {
-            if (is_known(algorithm) == wanted) names.emplace_back(algorithm.name);
+        for (const std::string_view algorithm : all) {
+            if (is_known(algorithm) == wanted) names.emplace_back(algorithm);
         }
     }
     return names;

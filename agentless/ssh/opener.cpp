@@ -35,6 +35,7 @@ Error no_turn(bool is_cancelled) {
 struct Opener::Attempt {
     Result<std::unique_ptr<Session>> session;
     bool may_retry = false;
+    std::optional<LoginTurns::Turn> turn = std::nullopt;  // held until the login is over
 };
 
 Opener::Opener(boost::asio::io_context& io, std::shared_ptr<Cancellation> cancellation,
@@ -68,39 +69,67 @@ Awaitable<Result<std::unique_ptr<Session>>> Opener::open_with(HostSettings setti
     for (int retry = 0;; ++retry) {
         Attempt attempt = co_await this->attempt(settings, deadline);
         if (attempt.session) co_return std::move(attempt.session);
-        const bool again = attempt.may_retry && retry < max_retries && co_await pause(retry, deadline);
-        Error& error = attempt.session.error();
-        if (cancellation_->requested()) co_return std::unexpected(in_phase(cancelled(), error.phase));
-        if (!again) co_return std::unexpected(std::move(error));
+        auto error = co_await end_with(attempt, retry, deadline);
+        if (error) co_return std::unexpected(std::move(*error));
     }
 }
 
+Awaitable<Result<std::string>> Opener::host_key(const HostSettings& settings,
+                                                const std::vector<std::string>& algorithms,
+                                                Clock::time_point deadline) {
+    for (int retry = 0;; ++retry) {
+        Attempt greeted = co_await greet(settings, algorithms, deadline);
+        if (greeted.session) co_return std::string((*greeted.session)->host_key());
+        auto error = co_await end_with(greeted, retry, deadline);
+        if (error) co_return std::unexpected(std::move(*error));
+    }
+}
+
+Awaitable<std::optional<Error>> Opener::end_with(Attempt& failed, int retry, Clock::time_point deadline) {
+    const bool again = failed.may_retry && retry < max_retries && co_await pause(retry, deadline);
+    Error& error = failed.session.error();
+    if (cancellation_->requested()) co_return in_phase(cancelled(), error.phase);
+    if (again) co_return std::nullopt;
+    co_return std::move(error);
+}
+
 Awaitable<Opener::Attempt> Opener::attempt(const HostSettings& settings, Clock::time_point overall) {
-    const auto phase_deadline = [&] { return std::min(overall, Clock::now() + settings.connect_timeout); };
     const auto credentials = context_->identities->credentials_for(settings);
     if (!credentials) co_return Attempt{std::unexpected(credentials.error())};
     const auto known = context_->host_keys->find(settings);
     if (!known) co_return Attempt{std::unexpected(known.error())};
+    const std::vector<std::string> algorithms = host_key_algorithms(*known);
+    Attempt greeted = co_await greet(settings, algorithms, overall);
+    if (!greeted.session) co_return greeted;
+    Session& session = **greeted.session;
+    const Status believed = context_->host_keys->check(settings, *known, session.host_key());
+    if (!believed) co_return Attempt{std::unexpected(believed.error())};
+    const auto login_deadline = std::min(overall, Clock::now() + settings.connect_timeout);
+    const Status in = co_await log_in(session, io_, cancellation_, *credentials, login_deadline);
+    if (!in) co_return Attempt{std::unexpected(in.error())};
+    session.keep_alive(settings.alive_interval, settings.alive_count_max);
+    greeted.turn.reset();
+    co_return greeted;
+}
+
+Awaitable<Opener::Attempt> Opener::greet(const HostSettings& settings,
+                                         const std::vector<std::string>& algorithms,
+                                         Clock::time_point overall) {
     const std::string server = server_of(settings);
-    const auto turn = co_await context_->login_turns.take(io_, cancellation_, server, overall);
+    auto turn = co_await context_->login_turns.take(io_, cancellation_, server, overall);
     if (!turn) co_return Attempt{std::unexpected(no_turn(cancellation_->requested()))};
     auto link = co_await link_to(settings, overall);
     if (!link) co_return Attempt{std::unexpected(link.error())};
     auto session = std::make_unique<Session>(*link);
-    const std::vector<std::string> algorithms = host_key_algorithms(*known);
-    const Status greeted = co_await session->handshake(algorithms, phase_deadline());
+    const auto deadline = std::min(overall, Clock::now() + settings.connect_timeout);
+    const Status greeted = co_await session->handshake(algorithms, deadline);
     if (!greeted) {
         Error error = greeted.error();
         if (!settings.proxy_command.empty()) error = co_await explain_proxy_failure(*link, error);
         const bool may_retry = session->closed_early() && error.phase == "handshake";
         co_return Attempt{std::unexpected(std::move(error)), may_retry};
     }
-    const Status believed = context_->host_keys->check(settings, *known, session->host_key());
-    if (!believed) co_return Attempt{std::unexpected(believed.error())};
-    const Status in = co_await log_in(*session, io_, cancellation_, *credentials, phase_deadline());
-    if (!in) co_return Attempt{std::unexpected(in.error())};
-    session->keep_alive(settings.alive_interval, settings.alive_count_max);
-    co_return Attempt{std::move(session)};
+    co_return Attempt{std::move(session), false, std::move(turn)};
 }
 
 Awaitable<Result<std::shared_ptr<Link>>> Opener::link_to(const HostSettings& settings,

@@ -107,6 +107,10 @@ std::vector<std::string> ssh_notes(const SshContext& context) {
     return notes;
 }
 
+std::vector<std::string> keep_host_keys(SshContext& context) { return context.host_keys->write_down(); }
+
+std::vector<std::string> unchecked_hosts(const SshContext& context) { return context.host_keys->unchecked(); }
+
 std::unique_ptr<Transport> make_ssh_transport(boost::asio::io_context& io,
                                               std::shared_ptr<SshContext> context) {
     return std::make_unique<ssh::SshTransport>(io, std::move(context));

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "agentless/shown_host_key.hpp"
 #include "agentless/ssh/ssh_options.hpp"
 #include "agentless/transport.hpp"
 #include "base/result.hpp"
@@ -20,8 +21,16 @@ struct SshContext;
 Result<std::shared_ptr<SshContext>> load_ssh_context(const SshOptions& options);
 
 // Things worth saying once: lines of known_hosts and default keys that were passed over, host keys that could
-// not be written down. Ask again after the sweep. From any thread.
+// not be written down, or have changed and are not checked. Ask again after the sweep. From any thread.
 std::vector<std::string> ssh_notes(const SshContext& context);
+
+// Writes the host keys down that were believed for the first time, each once. At the end of a sweep, before
+// its notes; what this was not called for is written with the end of the context. Gives back, and notes, what
+// could not be written.
+std::vector<std::string> keep_host_keys(SshContext& context);
+
+// The hosts whose keys were not checked so far, by address.
+std::vector<std::string> unchecked_hosts(const SshContext& context);
 
 // One for each shard. Host names are looked up in known_hosts by the endpoint's address. An endpoint's
 // identity_file is then the only key (of files or agent) that is tried. open() tries again, at most twice and
@@ -31,5 +40,26 @@ std::vector<std::string> ssh_notes(const SshContext& context);
 // closed without one reads as 0. Only the script's own end record proves that it came to its end.
 std::unique_ptr<Transport> make_ssh_transport(boost::asio::io_context& io,
                                               std::shared_ptr<SshContext> context);
+
+// Shows what host keys hosts have. Belongs to one shard, as a Transport does.
+class HostKeyViewer {
+  public:
+    virtual ~HostKeyViewer() = default;
+    // Goes just far enough to see the key, and logs in nowhere but at jump hosts. Of a host of which nothing
+    // is known: its keys of all types, one handshake each. Else the one that a login would see. At least one.
+    // Errors as Transport::open, up to phase "handshake".
+    virtual Awaitable<Result<std::vector<ShownHostKey>>> look(const Endpoint& endpoint,
+                                                              Clock::time_point deadline) = 0;
+    virtual void cancel_all() = 0;
+};
+std::unique_ptr<HostKeyViewer> make_host_key_viewer(boost::asio::io_context& io,
+                                                    std::shared_ptr<SshContext> context);
+
+// From now on this key is one of the host's own, and keep_host_keys() will write it down.
+Status believe_host_key(SshContext& context, const Endpoint& endpoint, const std::string& blob);
+
+// What the known_hosts files, as they were when this context first read them, say of a key.
+Result<ShownHostKey> judge_host_key(const SshContext& context, const Endpoint& endpoint,
+                                    const std::string& blob);
 
 }  // namespace cleanslate::agentless

@@ -53,6 +53,7 @@ TEST_F(SshTest, shards_share_keys_known_hosts_and_what_is_accepted) {
     for (Tally& tally : tallies) threads.emplace_back([&] { run_shard(*context, endpoint, tally); });
     for (std::thread& thread : threads) thread.join();
     for (const Tally& tally : tallies) EXPECT_EQ(tally.good, hosts_per_shard) << tally.problem;
+    EXPECT_TRUE(keep_host_keys(**context).empty());
     const std::string accepted = read_text(sshd.file("accepted"));
     EXPECT_EQ(std::count(accepted.begin(), accepted.end(), '\n'), 1) << accepted;
 }
