@@ -49,6 +49,8 @@ int run_command_line(const Context& context) {
             return explain_command(context);
         case Command::audit:
             return audit_command(context);
+        case Command::trust:
+            return trust_command(context);
     }
     return exit_internal;
 }

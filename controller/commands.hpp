@@ -26,6 +26,7 @@ int parse_command(const Context& context);
 int baseline_command(const Context& context);
 int explain_command(const Context& context);
 int audit_command(const Context& context);
+int trust_command(const Context& context);
 
 int run_command_line(const Context& context);  // whichever it is
 

@@ -35,6 +35,8 @@ std::string_view description_of(Command command) {
             return "Run one command on every host; identical output is folded";
         case Command::hosts:
             return "Print the selected names; nothing is contacted";
+        case Command::trust:
+            return "Show the hosts' keys, and add new ones to known_hosts after a yes";
         case Command::playbooks:
             return "List the built-in playbooks, or print one unchanged";
         case Command::parse:
@@ -88,6 +90,17 @@ could not be asked; see `cleanslate --help` for the others.)";
   cleanslate hosts -i fleet.yaml -l 'rack1,!gpu07' --folded
 
 Exit status: 0; 2 for a broken inventory, or where nothing is selected.)";
+        case Command::trust:
+            return R"(Goes just far enough to see a host's key; nobody logs in, but at jump hosts, whose
+keys must be known. A key that has changed or is revoked is never added.
+
+Examples:
+  cleanslate trust -i fleet.yaml
+  cleanslate trust -H 'gpu[01-04]' --known-hosts ./known_hosts --yes
+
+Exit status: 0 all are known now; 1 some are not, have changed or are revoked;
+3 some hosts showed no key; 5 a key or the report could not be written; see
+`cleanslate --help` for the others.)";
         case Command::playbooks:
             return R"(Examples:
   cleanslate playbooks

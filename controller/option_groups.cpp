@@ -45,6 +45,7 @@ void add_host_options(CLI::App& app, Options& options) {
         ->type_name("TARGETS")
         ->allow_extra_args(false)
         ->group(group);
+    if (options.command == Command::trust) return;  // over SSH or not at all
     app.add_flag("--local", options.local, "This machine, without SSH; not together with -i, -l or -H")
         ->group(group);
 }
@@ -76,6 +77,12 @@ void add_reach_options(CLI::App& app, Options& options) {
         ->group(reach);
     app.option_defaults()->group("Bounds");
     add_count(app, "-f,--fanout", options.limits.fanout, 1, 10'000, "Hosts at a time (default 64)");
+    if (options.command == Command::trust) {
+        add_duration(app, "--deadline", options.limits.deadline,
+                     "For all hosts together; exit status 4 when it passes (default: none)");
+        app.option_defaults()->group("Options");
+        return;
+    }
     add_count(app, "--threads", options.limits.threads, 0, 1024, "Threads (default 0: one a core)");
     add_duration(app, "--timeout", options.limits.step_timeout,
                  "One step: a survey, a command, a signal round over and above its own wait (default 60s)");

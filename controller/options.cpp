@@ -19,9 +19,9 @@ extern char** environ;
 namespace cleanslate::controller {
 namespace {
 
-constexpr Command all_commands[] = {Command::check, Command::clear,    Command::run,
-                                    Command::hosts, Command::audit,    Command::playbooks,
-                                    Command::parse, Command::baseline, Command::explain};
+constexpr Command all_commands[] = {Command::check,    Command::clear,  Command::run,       Command::hosts,
+                                    Command::trust,    Command::audit,  Command::playbooks, Command::parse,
+                                    Command::baseline, Command::explain};
 
 std::unexpected<EarlyEnd> usage_error(const std::string& message, std::string_view command = {}) {
     const std::string space = command.empty() ? "" : " ";
@@ -55,6 +55,13 @@ void add_options_of(Command command, CLI::App& app, Options& options) {
             add_report_options(app, options);
             add_audit_option(app, options);
             add_verbosity_option(app, options);
+            return;
+        case Command::trust:
+            add_host_options(app, options);
+            app.add_flag("--yes", options.yes,
+                         "Do not ask. Without a terminal nothing is added but with --yes");
+            add_reach_options(app, options);
+            add_report_options(app, options);
             return;
         case Command::hosts:
             add_host_options(app, options);
@@ -199,6 +206,8 @@ std::string_view to_string(Command command) {
             return "explain";
         case Command::audit:
             return "audit";
+        case Command::trust:
+            return "trust";
     }
     return "";
 }

@@ -14,7 +14,7 @@
 
 namespace cleanslate::controller {
 
-enum class Command { check, clear, run, hosts, playbooks, parse, baseline, explain, audit };
+enum class Command { check, clear, run, hosts, playbooks, parse, baseline, explain, audit, trust };
 std::string_view to_string(Command command);
 
 enum class Format { text, json };

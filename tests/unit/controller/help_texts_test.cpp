@@ -13,7 +13,7 @@ namespace {
 using ::testing::HasSubstr;
 
 constexpr const char* commands[] = {"check", "clear",    "run",     "hosts", "playbooks",
-                                    "parse", "baseline", "explain", "audit"};
+                                    "parse", "baseline", "explain", "audit", "trust"};
 
 TEST(Help, OfEachCommandHasItsUsageAndAnExample) {
     EXPECT_THAT(help_of({"--help"}), HasSubstr("Examples:\n  cleanslate "));
