@@ -230,7 +230,6 @@ Decided decided_by_cleanslate(const std::string& file, const Asked& asked, std::
     options.home = me.home;
     options.local_user = me.name;
     options.agent_socket = "(environment)";
-    options.password = "at hand";  // else BatchMode takes ways to log in
     Endpoint endpoint{.name = asked.host, .address = asked.host, .user = asked.user, .identity_file = {}};
     ssh::ConfigQuery query{asked.host};
     if (!asked.user.empty()) query.user = asked.user;
