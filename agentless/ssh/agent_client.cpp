@@ -6,6 +6,7 @@
 #include <cerrno>
 
 #include "agentless/run_errors.hpp"
+#include "agentless/ssh/certificate.hpp"
 #include "agentless/ssh/wire.hpp"
 #include "base/text.hpp"
 
@@ -30,8 +31,9 @@ std::unexpected<Error> agent_failed(std::string what) {
 }
 
 std::uint32_t flags_of(std::string_view algorithm) {
-    if (algorithm == "rsa-sha2-256") return flag_rsa_sha2_256;
-    if (algorithm == "rsa-sha2-512") return flag_rsa_sha2_512;
+    const std::string plain = plain_algorithm(algorithm);
+    if (plain == "rsa-sha2-256") return flag_rsa_sha2_256;
+    if (plain == "rsa-sha2-512") return flag_rsa_sha2_512;
     return 0;
 }
 
@@ -60,10 +62,15 @@ Result<std::string> read_sign_answer(std::string_view answer, std::string_view a
     if (!signature) return agent_failed("sent a signature that is cut short");
     WireReader parts(*signature);
     const auto name = parts.text();
+    const std::string_view whole = parts.rest();
     const auto inner = parts.text();
     if (!name || !inner) return agent_failed("sent a signature that is cut short");
-    if (*name != algorithm) return agent_failed("signed with another algorithm than it was asked for");
-    return std::string(*inner);
+    const std::string plain = plain_algorithm(algorithm);
+    if (*name != plain) return agent_failed("signed with another algorithm than it was asked for");
+    if (!plain.starts_with("sk-")) return std::string(*inner);
+    if (!parts.byte() || !parts.number() || !parts.at_end())  // flags and counter
+        return agent_failed("sent a security key's signature of no possible form");
+    return std::string(whole);
 }
 
 AgentClient::AgentClient(boost::asio::io_context& io, std::shared_ptr<Cancellation> cancellation,

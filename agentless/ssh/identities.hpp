@@ -1,5 +1,6 @@
 #pragma once
-// The keys that may be offered to hosts, read once for the whole fleet and shared by all shards.
+// The keys that may be offered to hosts, read and decrypted once for the whole fleet and shared by all
+// shards.
 
 #include <map>
 #include <memory>
@@ -9,33 +10,56 @@
 
 #include "agentless/ssh/credentials.hpp"
 #include "agentless/ssh/host_settings.hpp"
+#include "agentless/ssh/key_file.hpp"
 
 namespace cleanslate::agentless::ssh {
 
-// Reads one key file. Refused, as by ssh: a private key that the caller owns and others may read. An
-// encrypted key whose public half is neither in it nor in FILE.pub is refused too. Errors have kind
-// "identity".
-Result<Identity> load_identity(const std::string& file);
-
 class Identities {
   public:
-    // Keys that the command line names are read at once: one that cannot be used is an error.
+    // Keys that the command line names are read at once: one that cannot be used is an error (kind
+    // "identity", phase "auth"), except for one that is encrypted.
     static Result<std::unique_ptr<Identities>> load(const SshOptions& options);
+
+    // Decrypts the keys that these hosts need and that their agents do not hold, asking for each passphrase
+    // once, up to three times where it is wrong. Before the first contact and before any thread. Default keys
+    // are asked for only where a host would else be offered nothing. Without `ask` nobody can be asked. An
+    // error (kind "identity", phase "auth"): a key that the command line names stays locked. Those that the
+    // inventory names are their hosts' errors, others are noted.
+    Status unlock(const std::vector<HostSettings>& hosts, const AskSecret& ask);
 
     // What is offered to one host. Keys that somebody named and that cannot be used are an error (kind
     // "auth_failed", phase "auth"); of the others, absent ones are passed over, and those that cannot be used
-    // are noted. Each file is read once. From any thread.
+    // are noted. Certificates stand before their keys. Each file is read once. From any thread.
     Result<Credentials> credentials_for(const HostSettings& settings);
 
-    // Default keys that were passed over, each said once.
+    // What was passed over, each said once.
     std::vector<std::string> notes() const;
 
   private:
+    struct Entry {
+        Result<KeyFile> key;
+        bool asked = false;            // nobody is asked a second time
+        std::optional<Error> refusal;  // why it stayed locked
+    };
     Identities() = default;
-    Result<Identity> of_file(const std::string& file, bool has_agent);
+    // These want the lock.
+    Entry& entry(const std::string& file);
+    const Result<CertificateFile>* certificate(const std::string& file);
+    void note(const Error& error);
+    void add_key(const KeyFile& key, const HostSettings& settings, Credentials& credentials);
+    void add_other_certificates(const HostSettings& settings, Credentials& credentials);
+
+    const AgentList& agent_of(const HostSettings& settings);
+    bool needs_passphrase(const std::string& file, const HostSettings& settings);
+    bool has_another(const HostSettings& settings);
+    static void ask_for(Entry& entry, const AskSecret& ask);
 
     mutable std::mutex mutex_;
-    std::map<std::string, Result<Identity>> of_files_;
+    std::vector<std::string> flagged_;  // the command line's
+    std::map<std::string, Entry> keys_;
+    std::map<std::string, Result<CertificateFile>> certificates_;
+    std::map<std::string, AgentList> agents_;  // while unlock() runs
+    std::shared_ptr<AgentLists> agent_lists_ = std::make_shared<AgentLists>();
     std::vector<std::string> notes_;
 };
 

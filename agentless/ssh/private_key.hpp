@@ -3,6 +3,7 @@
 // here, since OpenSSL 3 does not know it; PEM and PKCS#8 are OpenSSL's to read.
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -25,8 +26,8 @@ class SigningKey {
     const std::string& blob() const { return blob_; }
 
     // The inner signature as SSH carries it (without the algorithm's name before it). `algorithm` is the
-    // key's type, for RSA rsa-sha2-256 or rsa-sha2-512. Empty where that fits this key not, or where OpenSSL
-    // fails.
+    // key's type, for RSA rsa-sha2-256 or rsa-sha2-512, each also as its certificates name it. Empty where
+    // that fits this key not, or where OpenSSL fails.
     std::string sign(std::string_view data, std::string_view algorithm) const;
 
   private:
@@ -37,11 +38,18 @@ class SigningKey {
 // What a key file holds.
 struct ParsedKey {
     std::string blob;                       // the public key; empty where an encrypted file does not tell it
-    std::shared_ptr<const SigningKey> key;  // null: encrypted, or only a public key: an agent has to sign
+    std::shared_ptr<const SigningKey> key;  // null: encrypted, or only a public key
+    bool encrypted = false;                 // decrypt_private_key makes a key of it
+    std::optional<Error> obstacle = {};     // why no passphrase will ever decrypt it here
+    std::string comment = {};               // where it can be read
 };
 
 // Reads an OpenSSH or PEM private key, or a public key line ("ssh-ed25519 AAAA... comment"). Types: ed25519,
-// ECDSA on nistp256, 384 and 521, RSA. Errors have kind "identity".
+// ECDSA on nistp256, 384 and 521, RSA; public keys and certificates of any type. Errors have kind "identity".
 Result<ParsedKey> parse_private_key(std::string_view text);
+
+// Reads an encrypted one. Errors have kind "wrong_passphrase" or "identity". An OpenSSH key costs tenths of a
+// second of computing: decrypt once.
+Result<ParsedKey> decrypt_private_key(std::string_view text, std::string_view passphrase);
 
 }  // namespace cleanslate::agentless::ssh

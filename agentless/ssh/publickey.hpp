@@ -23,40 +23,55 @@ class PublickeyLogin {
     PublickeyLogin(Session& session, boost::asio::io_context& io, std::shared_ptr<Cancellation> cancellation,
                    const Credentials& credentials, Clock::time_point deadline);
 
-    // Offers one key after another. True: the host let us in. False: it refused them all, there was none, or
-    // it took one and did not let us in (took_a_key): the next call goes on with the keys that are left.
-    // Errors (phase "auth", kinds "auth_failed", "auth_timeout", "cancelled") end the login.
+    // Offers one key after another, RSA keys after the others. True: the host let us in. False: it refused
+    // them all, or there was none, or it took one and wants more than that (took_one()); run() then goes on
+    // with the next key. Errors (phase "auth", kinds "auth_failed", "auth_timeout", "cancelled") end the
+    // login.
     Awaitable<Result<bool>> run();
 
     bool offered_any() const { return !offered_.empty(); }
-    // The host asked for a signature by the key that was offered last, had it, and did not let us in: it
-    // wants more than a key, or it does not want this account.
-    bool took_a_key() const { return took_a_key_; }
+    // The host verified the signature of the last key that was offered, and did not let us in: it wants
+    // another method too, or the account is closed.
+    bool took_one() const { return took_one_; }
     // For the error's text, each empty where there is nothing to say: "; offered: TYPE FINGERPRINT (FILE),
-    // ...", "; not supported here: ...", "; the agent ...".
+    // ...", "; passed over: FILE (why), ...", "; the agent ...".
     std::string offered_text() const;
     std::string passed_over_text() const;
     std::string agent_problem_text() const;
 
   private:
+    struct Candidate {
+        std::string blob;
+        std::string origin;
+        const SigningKey* key = nullptr;
+        std::string agent_blob;  // what the agent signs with, where it does
+    };
     struct Offered {
         std::string blob, origin;
     };
 
-    Awaitable<Result<bool>> offer(const std::string& blob, const SigningKey* key, const std::string& origin);
-    Result<bool> judge(Answer answer);
+    Awaitable<void> collect_own();
+    Awaitable<void> collect_the_agents();
+    Awaitable<Result<bool>> offer_all();
+    Awaitable<Result<bool>> offer(const Candidate& candidate);
+    Result<bool> judge(Answer answer, bool was_signed);
     Awaitable<void> list_agent_keys();
-    Awaitable<bool> agent_has(const std::string& blob);
     Awaitable<std::string> agent_signature(const std::string& blob, const std::string& data);
-    bool offered(const std::string& blob) const;
+    bool known(const std::string& blob) const;
+    std::string cut_text() const { return offered_text() + agent_problem_text(); }
 
     Session& session_;
+    boost::asio::io_context& io_;
+    std::shared_ptr<Cancellation> cancellation_;
     const Credentials& credentials_;
     Clock::time_point deadline_;
     AgentClient agent_;
-    bool agent_listed_ = false, took_a_key_ = false;
-    std::vector<std::string> agent_keys_;
-    std::string agent_problem_;
+    AgentLists::List agent_list_;  // null: not asked yet
+    std::string agent_problem_;    // of this login
+    std::vector<Candidate> candidates_;
+    std::size_t next_ = 0;
+    bool collected_own_ = false, collected_the_agents_ = false;
+    bool took_one_ = false, spoiled_ = false;
     std::vector<Offered> offered_;
     std::vector<std::string> passed_over_;
 };
