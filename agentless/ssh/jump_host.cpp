@@ -27,7 +27,7 @@ constexpr std::size_t most_sessions = 64;
 constexpr int logins_at_a_time = 2;
 
 // A jump host that was lost is tried again, a little later each time.
-constexpr int most_failures = 4;
+constexpr int most_failures = 5;
 constexpr std::chrono::milliseconds first_pause = 500ms;
 constexpr auto login_time = 2min;
 // Then its hosts are told so at once, for a while.

@@ -16,6 +16,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <sstream>
 #include <stdexcept>
 #include <thread>
@@ -128,6 +129,22 @@ bool Program::running() const {
            ended.si_pid == 0;
 }
 
+void Program::kill_children() const {
+    std::map<pid_t, pid_t> parents;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+        const pid_t pid = std::atoi(entry.path().filename().c_str());
+        if (pid <= 0) continue;
+        const std::string stat = read_text(entry.path() / "stat");
+        const auto name_end = stat.rfind(')');  // "pid (name) state parent ..."
+        if (name_end != std::string::npos) parents[pid] = std::atoi(stat.c_str() + name_end + 4);
+    }
+    for (const auto& [pid, parent] : parents) {
+        pid_t above = parent;
+        while (above > 1 && above != pid_) above = parents.contains(above) ? parents[above] : 0;
+        if (above == pid_) kill(pid, SIGKILL);
+    }
+}
+
 std::string no_sshd_here() {
     if (access(sshd_path, X_OK) != 0) return "needs /usr/sbin/sshd (package openssh-server)";
     if (access("/usr/bin/ssh-keygen", X_OK) != 0) return "needs ssh-keygen (package openssh-client)";
@@ -149,8 +166,12 @@ Sshd::Sshd(const std::string& settings) : port_(free_port()) {
                                    "\nPidFile none\nStrictModes no\nUsePAM no\nPasswordAuthentication no\n"
                                    "KbdInteractiveAuthentication no\nPermitRootLogin yes\nPrintMotd no\n"
                                    "MaxStartups 200\nMaxSessions 100\nLogLevel VERBOSE\n");
-    program_ = std::make_unique<Program>(
-        std::vector<std::string>{sshd_path, "-D", "-f", file("config"), "-E", file("log")});
+    command_ = {sshd_path, "-D", "-f", file("config"), "-E", file("log")};
+    start();
+}
+
+void Sshd::start() {
+    program_ = std::make_unique<Program>(command_);
     wait_until(*program_, "sshd", [&] { return answers(AF_INET, socket_address(port_)); });
 }
 

@@ -40,6 +40,8 @@ class Program {
     Program(const Program&) = delete;
     Program& operator=(const Program&) = delete;
     bool running() const;
+    // Kills all that it started, and what those started, but not the program.
+    void kill_children() const;
 
   private:
     pid_t pid_ = -1;
@@ -60,6 +62,11 @@ class Sshd {
     std::string file(const std::string& name) const { return folder_.path(name); }
     std::string log() const { return read_text(file("log")); }
     std::uint16_t port() const { return port_; }
+    // Whoever is connected loses the connection. It goes on listening.
+    void kill_sessions() const { program_->kill_children(); }
+    // It listens no longer either, and can be started again at the same port.
+    void stop() { program_.reset(); }
+    void start();
     // Makes a key pair in its folder and gives the private file's name. Arguments as for ssh-keygen.
     std::string make_key(const std::string& name, const std::string& arguments) const;
     void authorize(const std::string& name) const;
@@ -69,6 +76,7 @@ class Sshd {
   private:
     TemporaryFolder folder_;
     std::uint16_t port_ = 0;
+    std::vector<std::string> command_;
     std::unique_ptr<Program> program_;
 };
 
