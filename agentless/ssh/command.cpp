@@ -14,6 +14,9 @@ constexpr std::size_t enough_unsent = 256u << 10;
 // For so long a host that refuses a session may be letting go of the last one.
 constexpr std::chrono::milliseconds time_to_let_go{2000};
 
+// Beside libssh2's codes, which are 0 and negative.
+constexpr int takes_no_input = 1;
+
 // Moves the three streams of a command, as far as they go without waiting.
 class Streams {
   public:
@@ -26,6 +29,7 @@ class Streams {
         for (bool moved = true; moved && !too_much();) {
             input_.look(output);
             moved = push_input();
+            if (takes_none_) return takes_no_input;
             for (const int stream : {0, SSH_EXTENDED_DATA_STDERR}) {
                 const ssize_t count = libssh2_channel_read_ex(channel_, stream, buffer_, sizeof buffer_);
                 if (count < 0 && count != LIBSSH2_ERROR_EAGAIN) return static_cast<int>(count);
@@ -55,6 +59,9 @@ class Streams {
             input_.sent(static_cast<std::size_t>(count));
             return true;
         }
+        // A packet without a byte in it was sent: the host allows no larger ones, and would get them for
+        // ever.
+        takes_none_ = count == 0;
         // A command that closes its input early is no error: what it did not read is dropped.
         if (count < 0 && count != LIBSSH2_ERROR_EAGAIN) input_.drop();
         return false;
@@ -64,7 +71,7 @@ class Streams {
     Link& link_;
     GatedInput input_;
     std::size_t max_bytes_;
-    bool eof_sent_ = false;
+    bool eof_sent_ = false, takes_none_ = false;
     char buffer_[16384];
 };
 
@@ -82,7 +89,9 @@ std::unexpected<Error> run_error(Session& session, Answer answer, std::size_t ma
         case Answer::How::cancelled:
             return std::unexpected(cancelled());
         case Answer::How::lost:
-            return std::unexpected(connection_lost("the host closed the connection"));
+            return std::unexpected(connection_lost("the host closed the connection" + session.farewell()));
+        case Answer::How::broken:
+            break;
         case Answer::How::silent:
             return std::unexpected(connection_lost("no sign of life from the host any more (keepalive)"));
         case Answer::How::flooded:
@@ -99,6 +108,14 @@ std::unexpected<Error> run_error(Session& session, Answer answer, std::size_t ma
         case LIBSSH2_ERROR_SOCKET_RECV:
         case LIBSSH2_ERROR_SOCKET_SEND:
             return std::unexpected(connection_lost("the host closed the connection"));
+        case LIBSSH2_ERROR_OUT_OF_BOUNDARY:
+        case LIBSSH2_ERROR_INVALID_MAC:
+        case LIBSSH2_ERROR_DECRYPT:
+        case LIBSSH2_ERROR_PROTO:
+            return std::unexpected(
+                connection_lost("what the host sends is no SSH any more: " + session.explain(answer.code)));
+        case takes_no_input:
+            return fail("refused", "the host takes no input for a command: not a byte in a packet");
         default:
             return std::unexpected(connection_lost("the connection broke: " + session.explain(answer.code)));
     }
@@ -150,6 +167,11 @@ Awaitable<Result<RunOutput>> run_command(Session& session, const Script& script,
     const std::size_t max_received = session.link().received() + wire_bytes(limits.max_bytes);
     LIBSSH2_CHANNEL* channel = nullptr;  // freed below, or with its session
     Answer answer = co_await open_channel(session, channel, limits.deadline, max_received);
+    if (answer.how != Answer::How::silent && session.had_channel() && session.link().failed()) {
+        session.abandon();
+        co_return std::unexpected(connection_lost(
+            "the host closed the connection after the command before (tinysshd serves one a connection)"));
+    }
     if (!answer.good()) co_return run_error(session, answer, limits.max_bytes);
 
     const Session::Step start = [&] { return libssh2_channel_exec(channel, script.command.c_str()); };

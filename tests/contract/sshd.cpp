@@ -12,6 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <fmt/format.h>
+
 #include <chrono>
 #include <csignal>
 #include <filesystem>
@@ -35,16 +37,6 @@ sockaddr_in socket_address(std::uint16_t port) {
     where.sin_port = htons(port);
     inet_pton(AF_INET, address, &where.sin_addr);
     return where;
-}
-
-std::uint16_t free_port() {
-    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    sockaddr_in where = socket_address(0);
-    socklen_t size = sizeof where;
-    bind(fd, reinterpret_cast<sockaddr*>(&where), size);
-    getsockname(fd, reinterpret_cast<sockaddr*>(&where), &size);
-    close(fd);
-    return ntohs(where.sin_port);
 }
 
 template <class Address>
@@ -153,7 +145,25 @@ std::string no_sshd_here() {
     return {};
 }
 
-Sshd::Sshd(const std::string& settings) : port_(free_port()) {
+std::uint16_t free_port() {
+    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in where = socket_address(0);
+    socklen_t size = sizeof where;
+    bind(fd, reinterpret_cast<sockaddr*>(&where), size);
+    getsockname(fd, reinterpret_cast<sockaddr*>(&where), &size);
+    close(fd);
+    return ntohs(where.sin_port);
+}
+
+void wait_for_server(const Program& program, std::uint16_t port) {
+    wait_until(program, "the server", [&] { return answers(AF_INET, socket_address(port)); });
+}
+
+std::vector<std::string> in_own_mounts(const std::string& set_up, const std::string& program) {
+    return {"/usr/bin/unshare", "--mount", "/bin/sh", "-ec", set_up + "\nexec " + program};
+}
+
+Sshd::Sshd(const std::string& settings, const std::string& set_up) : port_(free_port()) {
     make_key("host_ed25519", "-t ed25519");
     make_key("host_ecdsa", "-t ecdsa -b 256");
     make_key("client", "-t ed25519");
@@ -167,12 +177,15 @@ Sshd::Sshd(const std::string& settings) : port_(free_port()) {
                                    "KbdInteractiveAuthentication no\nPermitRootLogin yes\nPrintMotd no\n"
                                    "MaxStartups 200\nMaxSessions 100\nLogLevel VERBOSE\n");
     command_ = {sshd_path, "-D", "-f", file("config"), "-E", file("log")};
+    if (!set_up.empty())
+        command_ =
+            in_own_mounts(set_up, fmt::format("{} -D -f {} -E {}", sshd_path, file("config"), file("log")));
     start();
 }
 
 void Sshd::start() {
     program_ = std::make_unique<Program>(command_);
-    wait_until(*program_, "sshd", [&] { return answers(AF_INET, socket_address(port_)); });
+    wait_for_server(*program_, port_);
 }
 
 Endpoint Sshd::endpoint() const {

@@ -47,13 +47,22 @@ class Program {
     pid_t pid_ = -1;
 };
 
+// The command line of a program that is started in a mount namespace of its own, after shell commands there.
+std::vector<std::string> in_own_mounts(const std::string& set_up, const std::string& program);
+// A port at the test servers' address (127.0.0.77) on which nobody listens.
+std::uint16_t free_port();
+// Until it accepts connections there; throws where it ends first or takes 20 s.
+void wait_for_server(const Program& program, std::uint16_t port);
+
 // Why no sshd can be started here; empty where one can.
 std::string no_sshd_here();
 
 class Sshd {
   public:
-    // `settings` are further lines of its sshd_config. Waits until it answers.
-    explicit Sshd(const std::string& settings = {});
+    // `settings` are further lines of its sshd_config. `set_up`: shell commands that are run before it, as
+    // root in a mount namespace of its own, so that it may have an /etc/passwd and a /root of its own. Waits
+    // until it answers.
+    explicit Sshd(const std::string& settings = {}, const std::string& set_up = {});
 
     Endpoint endpoint() const;
     // Options with which it lets one in: its key is in known_hosts, the client's key is authorised.
