@@ -79,10 +79,11 @@ PublickeyLogin::PublickeyLogin(Session& session, boost::asio::io_context& io,
       agent_(io, std::move(cancellation), credentials.agent_socket) {}
 
 Awaitable<Result<bool>> PublickeyLogin::run() {
-    took_one_ = false;
+    took_a_key_ = false;
     if (!collected_own_) co_await collect_own();
     auto in = co_await offer_all();
-    if (!in || *in || took_one_ || credentials_.only_these || credentials_.agent_socket.empty()) co_return in;
+    if (!in || *in || took_a_key_ || credentials_.only_these || credentials_.agent_socket.empty())
+        co_return in;
     if (!collected_the_agents_) co_await collect_the_agents();
     co_return co_await offer_all();
 }
@@ -131,7 +132,7 @@ Awaitable<void> PublickeyLogin::collect_the_agents() {
 }
 
 Awaitable<Result<bool>> PublickeyLogin::offer_all() {
-    while (next_ < candidates_.size() && !took_one_ && !spoiled_) {
+    while (next_ < candidates_.size() && !took_a_key_ && !spoiled_) {
         const Candidate& candidate = candidates_[next_++];
         const std::string_view type = key_type(candidate.blob);
         if (!can_be_offered(type, library_age())) {
@@ -186,7 +187,7 @@ Result<bool> PublickeyLogin::judge(Answer answer, bool was_signed) {
         spoiled_ = true;  // libssh2 would offer the next key under this one's name
         return false;
     }
-    took_one_ = unverified && was_signed;
+    took_a_key_ = unverified && was_signed;
     if (refused) return false;
     session_.abandon();
     return auth_error("auth_failed", session_.explain(answer.code));

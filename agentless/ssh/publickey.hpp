@@ -24,7 +24,7 @@ class PublickeyLogin {
                    const Credentials& credentials, Clock::time_point deadline);
 
     // Offers one key after another, RSA keys after the others. True: the host let us in. False: it refused
-    // them all, or there was none, or it took one and wants more than that (took_one()); run() then goes on
+    // them all, or there was none, or it took one and wants more than that (took_a_key()); run() then goes on
     // with the next key. Errors (phase "auth", kinds "auth_failed", "auth_timeout", "cancelled") end the
     // login.
     Awaitable<Result<bool>> run();
@@ -32,7 +32,7 @@ class PublickeyLogin {
     bool offered_any() const { return !offered_.empty(); }
     // The host verified the signature of the last key that was offered, and did not let us in: it wants
     // another method too, or the account is closed.
-    bool took_one() const { return took_one_; }
+    bool took_a_key() const { return took_a_key_; }
     // For the error's text, each empty where there is nothing to say: "; offered: TYPE FINGERPRINT (FILE),
     // ...", "; passed over: FILE (why), ...", "; the agent ...".
     std::string offered_text() const;
@@ -71,7 +71,7 @@ class PublickeyLogin {
     std::vector<Candidate> candidates_;
     std::size_t next_ = 0;
     bool collected_own_ = false, collected_the_agents_ = false;
-    bool took_one_ = false, spoiled_ = false;
+    bool took_a_key_ = false, spoiled_ = false;
     std::vector<Offered> offered_;
     std::vector<std::string> passed_over_;
 };
