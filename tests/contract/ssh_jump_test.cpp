@@ -1,4 +1,6 @@
 // Hosts behind jump hosts, each a real sshd.
+#include <thread>
+
 #include "tests/contract/jump_fixture.hpp"
 
 namespace cleanslate::agentless::contract {
@@ -145,6 +147,45 @@ TEST_F(SshJump, more_silent_hosts_than_there_may_be_sessions_leave_the_others_th
             EXPECT_EQ(visit.problem().find("connect_timeout"), 0u) << visit.problem();
         }
     }
+}
+
+void visit_in_a_shard(const std::shared_ptr<SshContext>& context, const std::vector<Endpoint>& endpoints,
+                      std::vector<Visit>& visits) {
+    boost::asio::io_context io{1};
+    const auto transport = make_ssh_transport(io, context);
+    visits = visit_all(io, *transport, endpoints, Script{"echo in", ""});
+}
+
+class SshJumpShards : public SshJump {
+  protected:
+    std::vector<Visit> visit_in_shards(const SshOptions& options, const Sshd& jump, std::size_t shards) {
+        const auto context = load_ssh_context(options);
+        EXPECT_TRUE(context) << context.error().message;
+        std::vector<std::vector<Visit>> of_shards(shards);
+        std::vector<std::thread> threads;
+        for (auto& visits : of_shards)
+            threads.emplace_back([&] { visit_in_a_shard(*context, through(hop(jump), 5), visits); });
+        for (std::thread& thread : threads) thread.join();
+        std::vector<Visit> visits;
+        for (const auto& some : of_shards) visits.insert(visits.end(), some.begin(), some.end());
+        return visits;
+    }
+};
+
+TEST_F(SshJumpShards, each_shard_has_a_session_of_its_own) {
+    const Sshd jump;
+    for (const Visit& visit : visit_in_shards(options_for({&jump}), jump, 3))
+        EXPECT_TRUE(visit.ok("in\n")) << visit.problem();
+    EXPECT_EQ(count_of(jump.log(), "Accepted publickey"), 3) << jump.log();
+}
+
+TEST_F(SshJumpShards, one_refused_login_is_enough_for_all_of_them) {
+    const Sshd jump;
+    SshOptions options = options_for({});
+    options.known_hosts.push_back(jump.file("known_hosts"));
+    const Error error = one_error(visit_in_shards(options, jump, 4));
+    EXPECT_EQ(error.kind, "jump_failed");
+    EXPECT_LE(count_of(jump.log(), "Connection from"), 1 + 1) << jump.log();
 }
 
 }  // namespace
