@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <set>
+#include <tuple>
 
 #include "agentless/run_errors.hpp"
 #include "agentless/ssh/command.hpp"
@@ -69,6 +71,38 @@ std::string home_of_caller() {
     return home != nullptr && *home != '\0' ? home : entry != nullptr ? entry->pw_dir : "";
 }
 
+// The settings of hosts and jump hosts that differ in what keys they need: of 10,000 hosts mostly one.
+class KeyUsers {
+  public:
+    explicit KeyUsers(const SshContext& context) : context_(context) {}
+
+    void add(const Endpoint& endpoint, int depth = 0) {
+        auto settings = settings_for(endpoint, context_.options, context_.config);
+        if (!settings) return;
+        const std::vector<std::string> hops = settings->proxy_jump;
+        const bool is_new = seen_
+                                .emplace(settings->identity_files, settings->certificate_files,
+                                         settings->agent_socket, settings->identities_named)
+                                .second;
+        if (is_new) settings_.push_back(std::move(*settings));
+        if (depth == max_depth) return;
+        for (const std::string& hop : hops) {
+            if (!hops_.insert(hop).second) continue;
+            if (const auto jump = endpoint_of_hop(hop)) add(*jump, depth + 1);
+        }
+    }
+
+    std::vector<HostSettings> take() { return std::move(settings_); }
+
+  private:
+    static constexpr int max_depth = 8;  // hops that have hops of their own
+
+    const SshContext& context_;
+    std::set<std::tuple<std::vector<std::string>, std::vector<std::string>, std::string, bool>> seen_;
+    std::set<std::string> hops_;
+    std::vector<HostSettings> settings_;
+};
+
 Result<SshConfig> load_config(const SshOptions& options) {
     if (options.config_file == "none") return SshConfig();
     if (options.config_file)
@@ -98,6 +132,12 @@ Result<std::shared_ptr<SshContext>> load_ssh_context(const SshOptions& options) 
     if (!host_keys) return std::unexpected(host_keys.error());
     context->host_keys = std::move(*host_keys);
     return context;
+}
+
+Status unlock_identities(SshContext& context, const std::vector<Endpoint>& endpoints, const AskSecret& ask) {
+    ssh::KeyUsers users(context);
+    for (const Endpoint& endpoint : endpoints) users.add(endpoint);
+    return context.identities->unlock(users.take(), ask);
 }
 
 std::vector<std::string> ssh_notes(const SshContext& context) {

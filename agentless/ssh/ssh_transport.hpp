@@ -20,6 +20,11 @@ struct SshContext;
 // named key file that cannot be used), "known_hosts" (a file that cannot be read), "internal".
 Result<std::shared_ptr<SshContext>> load_ssh_context(const SshOptions& options);
 
+// Decrypts the keys that these hosts, and the jump hosts before them, need and that no agent holds: asks for
+// each passphrase once. Before the first contact and before any thread. Errors as load_ssh_context(); what
+// concerns one host alone is that host's error when it is opened.
+Status unlock_identities(SshContext& context, const std::vector<Endpoint>& endpoints, const AskSecret& ask);
+
 // Things worth saying once: lines of known_hosts and default keys that were passed over, host keys that could
 // not be written down, or have changed and are not checked. Ask again after the sweep. From any thread.
 std::vector<std::string> ssh_notes(const SshContext& context);
