@@ -29,6 +29,11 @@ void choose_identities(const Endpoint& endpoint, const SshOptions& options, Conf
     }
 }
 
+AddressFamily family_of(const std::string& name) {
+    if (name == "inet") return AddressFamily::inet;
+    return name == "inet6" ? AddressFamily::inet6 : AddressFamily::any;
+}
+
 HostKeyPolicy policy_of(const std::string& strictness) {
     // Nobody is asked during a sweep: "ask" is strict.
     if (strictness == "no") return HostKeyPolicy::off;
@@ -105,6 +110,8 @@ Result<HostSettings> settings_for(const Endpoint& endpoint, const SshOptions& op
     settings.host_name = values->host_name;
     settings.port = endpoint.port.value_or(values->port.value_or(22));
     settings.user = query.user.value_or(values->user.value_or(options.local_user));
+    settings.family = family_of(values->address_family.value_or("any"));
+    settings.bind_address = values->bind_address.value_or("");
     choose_identities(endpoint, options, *values, settings);
     choose_host_keys(options, *values, settings);
     settings.methods = methods_of(options, *values);

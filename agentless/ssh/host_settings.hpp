@@ -13,12 +13,15 @@
 namespace cleanslate::agentless::ssh {
 
 enum class AuthMethod { publickey, keyboard_interactive, password };
+enum class AddressFamily { any, inet, inet6 };
 
 struct HostSettings {
     std::string alias;      // the name that was asked for: what `Host` patterns see
     std::string host_name;  // the name or address to connect to
     std::uint16_t port = 22;
     std::string user;
+    AddressFamily family = AddressFamily::any;
+    std::string bind_address;  // this machine's end; empty: the system chooses
 
     std::vector<std::string> identity_files;     // in the order to offer them; `~` and tokens expanded
     bool identities_named = false;               // the command line or the inventory named them

@@ -1,5 +1,7 @@
 #include "agentless/ssh/socket_link.hpp"
 
+#include <netinet/in.h>
+
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <cerrno>
@@ -14,11 +16,17 @@ using boost::system::error_code;
 SocketLink::SocketLink(asio::io_context& io, std::shared_ptr<Cancellation> cancellation)
     : Link(io, std::move(cancellation)), socket_(io) {}
 
-error_code SocketLink::start_connect(const Protocol::endpoint& endpoint,
-                                     std::function<void(error_code)> done) {
+error_code SocketLink::start_connect(const Protocol::endpoint& endpoint, std::function<void(error_code)> done,
+                                     const std::optional<Protocol::endpoint>& from) {
     error_code error;
     socket_.open(endpoint.protocol(), error);
     if (!error) socket_.non_blocking(true, error);
+    if (!error && from) {
+        // The port is chosen as late as without bind(): else each takes one of all that there are.
+        const int yes = 1;
+        (void)::setsockopt(socket_.native_handle(), IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &yes, sizeof yes);
+        socket_.bind(*from, error);
+    }
     if (error) {
         close();
         return error;

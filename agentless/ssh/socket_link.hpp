@@ -6,6 +6,7 @@
 #include <boost/asio/generic/stream_protocol.hpp>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "agentless/ssh/link.hpp"
@@ -21,9 +22,11 @@ class SocketLink : public Link, public std::enable_shared_from_this<SocketLink> 
     SocketLink(boost::asio::io_context& io, std::shared_ptr<Cancellation> cancellation);
 
     // Begins to connect; `done` is called once, on this thread, unless the link is closed before. A failed
-    // link is closed. An error that is known at once (no descriptor, no port) is given back instead.
+    // link is closed. An error that is known at once (no descriptor, no port) is given back instead. `from`
+    // is this machine's end; absent: the system chooses.
     boost::system::error_code start_connect(const Protocol::endpoint& endpoint,
-                                            std::function<void(boost::system::error_code)> done);
+                                            std::function<void(boost::system::error_code)> done,
+                                            const std::optional<Protocol::endpoint>& from = std::nullopt);
     // Gives operation_aborted where cancelled, timed_out at the deadline; the link is then closed.
     Awaitable<boost::system::error_code> connect(const Protocol::endpoint& endpoint,
                                                  Clock::time_point deadline);

@@ -1,5 +1,6 @@
 #include "agentless/ssh/ssh_config.hpp"
 
+#include <arpa/inet.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -25,6 +26,13 @@ constexpr std::string_view proxy_tokens = "hknpr";
 std::string host_name_of_this_machine() {
     char name[256] = {};
     return ::gethostname(name, sizeof name - 1) == 0 ? name : "localhost";
+}
+
+bool is_address(const std::string& text) {
+    const std::string without_scope = text.substr(0, text.find('%'));
+    in6_addr address{};
+    return ::inet_pton(AF_INET, text.c_str(), &address) == 1 ||
+           ::inet_pton(AF_INET6, without_scope.c_str(), &address) == 1;
 }
 
 std::optional<bool> flag(const Applied& applied) {
@@ -200,6 +208,16 @@ Result<ConfigValues> SshConfig::Parsed::values_for(const ConfigQuery& query) con
     values.preferred_authentications = text(lines.of(Keyword::preferred_authentications));
     values.batch_mode = flag(lines.of(Keyword::batch_mode));
     values.hash_known_hosts = flag(lines.of(Keyword::hash_known_hosts));
+    values.address_family = text(lines.of(Keyword::address_family));
+    if (const Applied& own = lines.of(Keyword::bind_address)) {
+        if (!is_address(own.value()))
+            return std::unexpected(sections.at(own, "BindAddress",
+                                               {"usage",
+                                                {},
+                                                "\"" + printable(own.value()) + "\" is no IP address",
+                                                "write an address of this machine, not a name"}));
+        values.bind_address = own.value();
+    }
     const TokenValues tokens = tokens_of(query, values);
     for (const auto add : {&Parsed::add_paths, &Parsed::add_agent, &Parsed::add_proxy})
         if (const auto added = (this->*add)(lines, tokens, values); !added)

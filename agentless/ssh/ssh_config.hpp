@@ -38,6 +38,7 @@ struct ConfigValues {
     std::optional<bool> pubkey_authentication, password_authentication, kbd_interactive_authentication;
     std::optional<std::string> preferred_authentications;
     std::optional<bool> batch_mode, hash_known_hosts;
+    std::optional<std::string> address_family, bind_address;  // any, inet, inet6; an IP address
 };
 
 class SshConfig {

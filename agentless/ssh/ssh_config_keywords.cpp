@@ -40,6 +40,8 @@ constexpr Named supported[] = {
     {"preferredauthentications", Keyword::preferred_authentications},
     {"batchmode", Keyword::batch_mode},
     {"hashknownhosts", Keyword::hash_known_hosts},
+    {"addressfamily", Keyword::address_family},
+    {"bindaddress", Keyword::bind_address},
     {"refuseconnection", Keyword::refuse_connection},
     {"host", Keyword::host},
     {"match", Keyword::match},
@@ -53,8 +55,6 @@ constexpr std::string_view own_algorithms = "the algorithms are cleanslate's own
 constexpr Noted noted[] = {
     {"CanonicalizeHostname", "names are used as they are", {"no", "false"}, false},
     {"CanonicalizePermittedCNAMEs", "names are used as they are", {"none"}, false},
-    {"AddressFamily", "addresses of both families are tried", {"any"}, false},
-    {"BindAddress", "the system chooses the address to connect from", {}, false},
     {"BindInterface", "the system chooses the address to connect from", {}, false},
     {"ProxyUseFdpass", "a ProxyCommand has to carry the bytes itself", {"no", "false"}, false},
     {"PKCS11Provider", "keys on tokens are used through an agent alone", {"none"}, false},

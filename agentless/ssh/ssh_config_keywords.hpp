@@ -32,6 +32,8 @@ enum class Keyword {
     preferred_authentications,
     batch_mode,
     hash_known_hosts,
+    address_family,
+    bind_address,
     refuse_connection,
     // Every one that applies counts.
     identity_file,

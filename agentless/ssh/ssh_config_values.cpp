@@ -75,6 +75,14 @@ Status read_strictness(Directive& directive) {
     return {};
 }
 
+Status read_family(Directive& directive) {
+    const std::string word = in_small_letters(directive.values[0]);
+    if (word != "any" && word != "inet" && word != "inet6")
+        return not_one_of(directive.values[0], "any, inet or inet6");
+    directive.values[0] = word;
+    return {};
+}
+
 // "none", and nothing else, is no file at all.
 Status read_files(Directive& directive) {
     auto& files = directive.values;
@@ -144,6 +152,8 @@ Status read_value(Directive& directive) {
             return read_flag(directive, true);
         case Keyword::strict_host_key_checking:
             return read_strictness(directive);
+        case Keyword::address_family:
+            return read_family(directive);
         case Keyword::user_known_hosts:
         case Keyword::global_known_hosts:
             return read_files(directive);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "agentless/run_errors.hpp"
+#include "base/text.hpp"
 
 namespace cleanslate::agentless::ssh {
 namespace {
@@ -87,12 +88,14 @@ std::unexpected<Error> shortage_error(error_code error) {
 class Race {
   public:
     Race(asio::io_context& io, std::shared_ptr<Cancellation> cancellation,
-         std::vector<tcp::endpoint> addresses)
+         std::vector<tcp::endpoint> addresses, const std::optional<asio::ip::address>& from)
         : io_(io),
           cancellation_(cancellation),
           event_(std::make_shared<Event>(io, std::move(cancellation))),
           waiting_(addresses.begin(), addresses.end()),
-          last_(addresses.back()) {}
+          last_(addresses.back()) {
+        if (from) from_ = SocketLink::Protocol::endpoint(tcp::endpoint(*from, 0));
+    }
 
     ~Race() {
         for (const auto& attempt : attempts_)
@@ -135,10 +138,12 @@ class Race {
         next_ = now + head_start;
         attempts_.push_back(attempt);
         const error_code at_once = attempt->link->start_connect(
-            SocketLink::Protocol::endpoint(attempt->where), [attempt, event = event_](error_code answer) {
+            SocketLink::Protocol::endpoint(attempt->where),
+            [attempt, event = event_](error_code answer) {
                 attempt->answer = answer;
                 event->notify();
-            });
+            },
+            from_);
         if (at_once)
             attempt->answer = at_once;
         else if (!began_)
@@ -181,6 +186,7 @@ class Race {
     std::shared_ptr<Cancellation> cancellation_;
     std::shared_ptr<Event> event_;
     std::deque<tcp::endpoint> waiting_;
+    std::optional<SocketLink::Protocol::endpoint> from_;
     std::vector<std::shared_ptr<Attempt>> attempts_;  // under way
     std::shared_ptr<Link> winner_;
     tcp::endpoint last_;
@@ -201,6 +207,42 @@ std::vector<tcp::endpoint> interleaved(const std::vector<tcp::endpoint>& address
     return all;
 }
 
+// BindAddress. It is looked at by itself first: among the attempts, an address that this machine does not
+// have would look like a lack of ports.
+Result<std::optional<asio::ip::address>> own_end(const HostSettings& settings) {
+    if (settings.bind_address.empty()) return std::nullopt;
+    error_code error;
+    const auto address = asio::ip::make_address(settings.bind_address, error);
+    asio::io_context io;
+    asio::ip::udp::socket socket(io);
+    if (!error) socket.open(address.is_v6() ? asio::ip::udp::v6() : asio::ip::udp::v4(), error);
+    if (!error) socket.bind({address, 0}, error);
+    if (!error || error == error_code(EMFILE, boost::system::system_category())) return address;
+    return std::unexpected(Error{
+        "connect_failed", "connect",
+        "cannot connect from " + printable(settings.bind_address) + " (BindAddress): " + error.message(),
+        "name an address of this machine"});
+}
+
+// AddressFamily, and the family of BindAddress.
+Result<std::vector<tcp::endpoint>> of_wanted_family(const std::vector<tcp::endpoint>& addresses,
+                                                    const HostSettings& settings,
+                                                    const std::optional<asio::ip::address>& from) {
+    std::vector<tcp::endpoint> wanted;
+    for (const tcp::endpoint& one : addresses) {
+        const bool v6 = one.address().is_v6();
+        if (settings.family == AddressFamily::inet && v6) continue;
+        if (settings.family == AddressFamily::inet6 && !v6) continue;
+        if (!from || from->is_v6() == v6) wanted.push_back(one);
+    }
+    if (!wanted.empty()) return wanted;
+    return std::unexpected(
+        Error{"resolve_failed", "resolve",
+              printable(settings.host_name) +
+                  ": has no address of the family that AddressFamily or BindAddress asks for",
+              "take the line out of ssh's configuration, or give the host such an address"});
+}
+
 }  // namespace
 
 Awaitable<Result<std::shared_ptr<Link>>> connect_tcp(asio::io_context& io,
@@ -211,15 +253,20 @@ Awaitable<Result<std::shared_ptr<Link>>> connect_tcp(asio::io_context& io,
     const auto addresses =
         co_await resolver.resolve(io, cancellation, settings.host_name, settings.port, resolve_until);
     if (!addresses) co_return std::unexpected(addresses.error());
-    co_return co_await connect_any(io, cancellation, *addresses, settings.connect_timeout, overall);
+    const auto from = own_end(settings);
+    if (!from) co_return std::unexpected(from.error());
+    const auto wanted = of_wanted_family(*addresses, settings, *from);
+    if (!wanted) co_return std::unexpected(wanted.error());
+    co_return co_await connect_any(io, cancellation, *wanted, settings.connect_timeout, overall, *from);
 }
 
 Awaitable<Result<std::shared_ptr<Link>>> connect_any(asio::io_context& io,
                                                      const std::shared_ptr<Cancellation>& cancellation,
                                                      const std::vector<tcp::endpoint>& addresses,
-                                                     Milliseconds time, Clock::time_point overall) {
+                                                     Milliseconds time, Clock::time_point overall,
+                                                     std::optional<asio::ip::address> from) {
     std::vector<tcp::endpoint> in_turn = interleaved(addresses);
-    Race race(io, cancellation, std::move(in_turn));
+    Race race(io, cancellation, std::move(in_turn), from);
     co_return co_await race.run(time, overall);
 }
 

@@ -2,6 +2,7 @@
 // TCP connections: all addresses of a name are tried, and what this machine has too little of is waited for.
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "agentless/ssh/host_settings.hpp"
@@ -19,10 +20,11 @@ Awaitable<Result<std::shared_ptr<Link>>> connect_tcp(boost::asio::io_context& io
 
 // The same of addresses, IPv6 and IPv4 in turn: each gets a quarter of a second before the next is tried
 // beside it, and the first that connects wins. `time` begins with the first attempt: while this machine has
-// no descriptor or port left, it is waited for, up to `overall` or ten minutes. `addresses` is not empty.
+// no descriptor or port left, it is waited for, up to `overall` or ten minutes. `addresses` is not empty;
+// with `from`, this machine's end, all are of its family.
 Awaitable<Result<std::shared_ptr<Link>>> connect_any(
     boost::asio::io_context& io, const std::shared_ptr<Cancellation>& cancellation,
     const std::vector<boost::asio::ip::tcp::endpoint>& addresses, Milliseconds time,
-    Clock::time_point overall);
+    Clock::time_point overall, std::optional<boost::asio::ip::address> from = std::nullopt);
 
 }  // namespace cleanslate::agentless::ssh

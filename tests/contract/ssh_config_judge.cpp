@@ -8,6 +8,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "agentless/shared_secret.hpp"
 #include "agentless/ssh/host_settings.hpp"
 #include "agentless/ssh/ssh_config_tokens.hpp"
 #include "base/text.hpp"
@@ -158,6 +159,10 @@ std::map<std::string, std::string> shown(const ssh::HostSettings& settings, cons
     decided["pubkeyauthentication"] = yes_or_no(values.pubkey_authentication.value_or(true));
     decided["passwordauthentication"] = yes_or_no(values.password_authentication.value_or(true));
     decided["kbdinteractiveauthentication"] = yes_or_no(values.kbd_interactive_authentication.value_or(true));
+    decided["addressfamily"] = settings.family == ssh::AddressFamily::inet    ? "inet"
+                               : settings.family == ssh::AddressFamily::inet6 ? "inet6"
+                                                                              : "any";
+    decided["bindaddress"] = settings.bind_address;
     decided["batchmode"] = yes_or_no(values.batch_mode.value_or(false));
     decided["hashknownhosts"] = yes_or_no(values.hash_known_hosts.value_or(false));
     return decided;
@@ -192,6 +197,8 @@ const std::vector<std::string>& compared_keywords() {
                                                    "pubkeyauthentication",
                                                    "passwordauthentication",
                                                    "kbdinteractiveauthentication",
+                                                   "addressfamily",
+                                                   "bindaddress",
                                                    "batchmode",
                                                    "hashknownhosts"};
     return keywords;

@@ -95,6 +95,8 @@ class Grammar {
             {"KbdInteractiveAuthentication", {"yes", "no"}},
             {"BatchMode", {"no", "yes"}},
             {"HashKnownHosts", {"yes", "no"}},
+            {"AddressFamily", {"any", "inet", "inet6"}},
+            {"BindAddress", {"127.0.0.1", "::1"}},
             {"ForwardAgent", {"yes"}},
             {"SendEnv", {"LANG LC_*"}},
         };

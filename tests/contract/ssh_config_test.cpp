@@ -109,6 +109,9 @@ const std::vector<Row>& rows() {
         {"PubkeyAuthentication has more than yes and no", "PubkeyAuthentication host-bound\n"},
         {"PreferredAuthentications", "PreferredAuthentications password,publickey\nBatchMode no\n"},
         {"BatchMode", "BatchMode yes\n"},
+        {"AddressFamily and BindAddress",
+         "Host gpu*\n AddressFamily INET6\n BindAddress ::1\nHost *\n AddressFamily inet\n BindAddress "
+         "127.0.0.1\n"},
         {"HashKnownHosts", "HashKnownHosts yes\n"},
         {"Match host sees HostName",
          "HostName real.example.com\nMatch host real.*\n User a\nMatch host gpu*\n User b\n"},

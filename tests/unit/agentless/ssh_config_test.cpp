@@ -80,7 +80,8 @@ TEST(SshConfig, OneNameAmongThousandsOfHostBlocksIsFoundInItsPlace) {
 }
 
 TEST(SshConfig, UserAndPortOfTheQueryWinAndAreSeenByMatchAndTokens) {
-    const std::string text = "Match user alice\n Port 24\nMatch all\nUser bob\nPort 25\nMatch all\nIdentityFile %r-%p\n";
+    const std::string text =
+        "Match user alice\n Port 24\nMatch all\nUser bob\nPort 25\nMatch all\nIdentityFile %r-%p\n";
     EXPECT_THAT(values(text).identity_files, ElementsAre("bob-25"));
     EXPECT_THAT(values(text, {"gpu01", "alice"}).identity_files, ElementsAre("alice-24"));
     EXPECT_THAT(values(text, {"gpu01", "alice", 2200}).identity_files, ElementsAre("alice-2200"));
@@ -116,6 +117,13 @@ TEST(SshConfig, NamesThatAShellWouldActOnDoNotGetIntoACommand) {
     EXPECT_THAT(error_for(text, {"gpu01", "$(id)"}).message,
                 testing::EndsWith("/c:1: ProxyCommand: %r is \"$(id)\", which means something to a shell"));
     EXPECT_EQ(values("ProxyCommand relay %h\n", {"gpu01", "$(id)"}).proxy_command, "relay gpu01");
+}
+
+TEST(SshConfig, TheAddressToConnectFromIsAnAddress) {
+    EXPECT_EQ(values("BindAddress fe80::1%lo\n").bind_address, "fe80::1%lo");
+    EXPECT_THAT(error_for("BindAddress myself\n").message,
+                testing::EndsWith("/c:1: BindAddress: \"myself\" is no IP address"));
+    EXPECT_EQ(values("AddressFamily Inet\n").address_family, "inet");
 }
 
 TEST(SshConfig, AHostThatMustNotBeReachedIsNot) {
