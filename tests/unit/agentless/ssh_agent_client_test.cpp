@@ -61,6 +61,28 @@ TEST(SshAgentClient, a_failure_or_a_cut_signature_is_refused) {
     }
 }
 
+TEST(SshAgentClient, a_security_keys_signature_goes_on_with_flags_and_counter) {
+    const std::string type = "sk-ssh-ed25519@openssh.com", flags_and_counter("\1\0\0\0\7", 5);
+    std::string signature, answer = "\x0e";
+    put_text(signature, type);
+    put_text(signature, "S");
+    put_text(answer, signature + flags_and_counter);
+    EXPECT_EQ(read_sign_answer(answer, type).value(), std::string("\0\0\0\1S", 5) + flags_and_counter);
+    EXPECT_EQ(read_sign_answer(answer, "sk-ssh-ed25519-cert-v01@openssh.com").value().size(), 10u);
+    for (const std::string& rest : {std::string(), std::string("\1"), flags_and_counter + "x"}) {
+        std::string other = "\x0e";
+        put_text(other, signature + rest);
+        EXPECT_FALSE(read_sign_answer(other, type));
+    }
+}
+
+TEST(SshAgentClient, a_certificates_signature_is_its_keys) {
+    EXPECT_EQ(
+        read_sign_answer(signature_answer("rsa-sha2-512", "S"), "rsa-sha2-512-cert-v01@openssh.com").value(),
+        "S");
+    EXPECT_FALSE(read_sign_answer(signature_answer("ssh-rsa", "S"), "rsa-sha2-512-cert-v01@openssh.com"));
+}
+
 TEST(SshLoginRequest, names_the_algorithm_that_is_asked_for) {
     std::string data;
     put_text(data, "session id");
