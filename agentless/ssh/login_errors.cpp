@@ -10,15 +10,21 @@ std::unexpected<Error> auth_error(std::string kind, std::string message, std::st
 
 std::unexpected<Error> login_cut(Session& session, Answer answer, const std::string& so_far) {
     session.abandon();
+    const char* const look = "see what the host's own sshd says of it (its log, sshd -T)";
     switch (answer.how) {
         case Answer::How::cancelled:
             return std::unexpected(in_phase(cancelled(), "auth"));
         case Answer::How::deadline:
-            return auth_error("auth_timeout", "the login did not come to its end in time" + so_far);
+            return auth_error("auth_timeout", "the login did not come to its end in time" + so_far,
+                              "is the host overloaded? give it more time with --connect-timeout");
         case Answer::How::flooded:
-            return auth_error("auth_failed", "it sends data without end during the login");
+            return auth_error("auth_failed", "it sends data without end during the login", look);
+        case Answer::How::broken:
+            return auth_error("auth_failed", "what it sends during the login is no SSH" + so_far, look);
         default:
-            return auth_error("auth_failed", "it closed the connection during the login" + so_far);
+            return auth_error("auth_failed",
+                              "it closed the connection during the login" + session.farewell() + so_far,
+                              look);
     }
 }
 

@@ -11,27 +11,6 @@
 namespace cleanslate::agentless::ssh {
 namespace {
 
-ssize_t take_from_link(libssh2_socket_t, void* buffer, size_t size, int, void** link) {
-    return static_cast<Link*>(*link)->take(buffer, size);
-}
-ssize_t put_into_link(libssh2_socket_t, const void* buffer, size_t size, int, void** link) {
-    return static_cast<Link*>(*link)->put(buffer, size);
-}
-
-void set_callbacks(LIBSSH2_SESSION* session) {
-#if LIBSSH2_VERSION_NUM >= 0x010b01
-    const auto set = [&](int type, auto* callback) {
-        libssh2_session_callback_set2(session, type, reinterpret_cast<libssh2_cb_generic*>(callback));
-    };
-#else
-    const auto set = [&](int type, auto* callback) {
-        libssh2_session_callback_set(session, type, reinterpret_cast<void*>(callback));
-    };
-#endif
-    set(LIBSSH2_CALLBACK_RECV, &take_from_link);
-    set(LIBSSH2_CALLBACK_SEND, &put_into_link);
-}
-
 // Cheapest first (client CPU a login: curve25519 1.1 ms, nistp256 1.2, group14 6.6, group16 42).
 constexpr const char* key_exchanges[] = {
     "curve25519-sha256",
@@ -64,7 +43,57 @@ std::string supported(LIBSSH2_SESSION* session, int method, std::span<const std:
     return list;
 }
 
+// Those of libssh2's that no ssh of today would take, by a part of the name.
+constexpr const char* outdated[] = {"none", "cbc", "arcfour", "md5", "ripemd", "-96"};
+
+// All that this libssh2 has, in its order, but for the outdated ones.
+std::string up_to_date(LIBSSH2_SESSION* session, int method) {
+    const char** names = nullptr;
+    const int count = libssh2_session_supported_algs(session, method, &names);
+    if (count <= 0) return {};
+    std::string list;
+    for (const std::string_view name : std::span(names, static_cast<std::size_t>(count))) {
+        if (std::ranges::any_of(outdated, [&](const char* part) { return name.contains(part); })) continue;
+        list += (list.empty() ? "" : ",") + std::string(name);
+    }
+    libssh2_free(session, names);
+    return list;
+}
+
+constexpr std::size_t longest_farewell = 1000;
+
 }  // namespace
+
+// Called by libssh2, which hands back the session that they belong to.
+struct Session::Callbacks {
+    static Session& of(void** session) { return *static_cast<Session*>(*session); }
+    static ssize_t take(libssh2_socket_t, void* buffer, size_t size, int, void** session) {
+        return of(session).link_->take(buffer, size);
+    }
+    static ssize_t put(libssh2_socket_t, const void* buffer, size_t size, int, void** session) {
+        return of(session).link_->put(buffer, size);
+    }
+    static void note_farewell(LIBSSH2_SESSION*, int, const char* text, int size, const char*, int,
+                              void** session) {
+        of(session).said_farewell_ = true;
+        if (text != nullptr && size > 0)
+            of(session).farewell_.assign(text, std::min(static_cast<std::size_t>(size), longest_farewell));
+    }
+    static void set(LIBSSH2_SESSION* session) {
+#if LIBSSH2_VERSION_NUM >= 0x010b01
+        const auto set_one = [&](int type, auto* callback) {
+            libssh2_session_callback_set2(session, type, reinterpret_cast<libssh2_cb_generic*>(callback));
+        };
+#else
+        const auto set_one = [&](int type, auto* callback) {
+            libssh2_session_callback_set(session, type, reinterpret_cast<void*>(callback));
+        };
+#endif
+        set_one(LIBSSH2_CALLBACK_RECV, &take);
+        set_one(LIBSSH2_CALLBACK_SEND, &put);
+        set_one(LIBSSH2_CALLBACK_DISCONNECT, &note_farewell);
+    }
+};
 
 Status start_library() {
     static const int code = libssh2_init(0);
@@ -73,10 +102,10 @@ Status start_library() {
 }
 
 Session::Session(std::shared_ptr<Link> link)
-    : link_(std::move(link)), handle_(libssh2_session_init_ex(nullptr, nullptr, nullptr, link_.get())) {
+    : link_(std::move(link)), handle_(libssh2_session_init_ex(nullptr, nullptr, nullptr, this)) {
     if (handle_ == nullptr) return;
     libssh2_session_set_blocking(handle_, 0);
-    set_callbacks(handle_);
+    Callbacks::set(handle_);
 }
 
 Session::~Session() {
@@ -96,7 +125,7 @@ Awaitable<Answer> Session::repeat(const Step& step, Clock::time_point deadline, 
         const int code = step();
         link_->flush();
         if (code == LIBSSH2_ERROR_TIMEOUT) co_return Answer{Answer::How::deadline, code};  // its own 60 s
-        if (code != LIBSSH2_ERROR_EAGAIN) co_return Answer{Answer::How::answered, code};
+        if (code != LIBSSH2_ERROR_EAGAIN) co_return settled(code);
         if (was_lost) co_return Answer{Answer::How::lost, code};
         if (link_->received() > max_received) co_return Answer{Answer::How::flooded, code};
         link_->want_input();
@@ -105,6 +134,17 @@ Awaitable<Answer> Session::repeat(const Step& step, Clock::time_point deadline, 
         if (Clock::now() >= deadline) co_return Answer{Answer::How::deadline, code};
         if (!look_alive()) co_return Answer{Answer::How::silent, code};
     }
+}
+
+// Where the connection fails while libssh2 waits for what comes of a key or a password, it says that they
+// were refused, and only its text tells.
+Answer Session::settled(int code) {
+    if (code >= 0) return {Answer::How::answered, code};
+    if (said_farewell_) return {Answer::How::lost, code};
+    const bool refused =
+        code == LIBSSH2_ERROR_PUBLICKEY_UNVERIFIED || code == LIBSSH2_ERROR_AUTHENTICATION_FAILED;
+    if (!refused || !explain(code).starts_with("Waiting for")) return {Answer::How::answered, code};
+    return {link_->failed() ? Answer::How::lost : Answer::How::broken, code};
 }
 
 void Session::keep_alive(Milliseconds interval, int count_max) {
@@ -149,11 +189,17 @@ Status Session::prefer(const std::vector<std::string>& host_key_algorithms) {
         exchanges.insert(exchanges.end(), std::begin(announcements), std::end(announcements));
     const std::string kex = supported(handle_, LIBSSH2_METHOD_KEX, exchanges);
     const std::string keys = supported(handle_, LIBSSH2_METHOD_HOSTKEY, host_key_algorithms);
+    const std::string ciphers = up_to_date(handle_, LIBSSH2_METHOD_CRYPT_CS);
+    const std::string macs = up_to_date(handle_, LIBSSH2_METHOD_MAC_CS);
+    const std::pair<int, const std::string&> preferred[] = {
+        {LIBSSH2_METHOD_KEX, kex},          {LIBSSH2_METHOD_HOSTKEY, keys},
+        {LIBSSH2_METHOD_CRYPT_CS, ciphers}, {LIBSSH2_METHOD_CRYPT_SC, ciphers},
+        {LIBSSH2_METHOD_MAC_CS, macs},      {LIBSSH2_METHOD_MAC_SC, macs},
+    };
     // Where this fails (-33), libssh2's own list stays active, and a host "fails" whose key is well known.
-    if (libssh2_session_method_pref(handle_, LIBSSH2_METHOD_KEX, kex.c_str()) != 0 ||
-        libssh2_session_method_pref(handle_, LIBSSH2_METHOD_HOSTKEY, keys.c_str()) != 0) {
-        return fail("handshake_failed", "this libssh2 has none of the algorithms that are wanted");
-    }
+    for (const auto& [method, names] : preferred)
+        if (libssh2_session_method_pref(handle_, method, names.c_str()) != 0)
+            return fail("handshake_failed", "this libssh2 has none of the algorithms that are wanted");
     return {};
 }
 
@@ -172,42 +218,44 @@ Awaitable<Status> Session::handshake(const std::vector<std::string>& host_key_al
 
 std::unexpected<Error> Session::handshake_error(Answer answer) {
     abandoned_ = true;
-    const auto failed = [](std::string message, std::string remedy = {}) {
+    const auto failed = [](std::string message, std::string remedy) {
         return std::unexpected(Error{"handshake_failed", "handshake", std::move(message), std::move(remedy)});
     };
+    const char* const overrun =
+        "too many logins at once (MaxStartups there; lower --fanout), or it refuses this address";
+    const char* const other = "is the host overloaded, or is this the port of another service?";
+    const std::string said = greeting().empty() ? "" : ": it said " + printable(ellipsize(greeting(), 80));
+    const bool greeted = greeting().starts_with("SSH-");
     switch (answer.how) {
         case Answer::How::cancelled:
             return std::unexpected(in_phase(cancelled(), "handshake"));
         case Answer::How::deadline: {
-            const bool silent = link_->received() == 0;
-            return std::unexpected(Error{"handshake_timeout", "handshake",
-                                         silent ? "it accepted the connection and said nothing"
-                                                : "the SSH handshake did not come to its end in time",
-                                         "is the host overloaded, or is this the port of another service?"});
+            std::string what = "the SSH handshake did not come to its end in time";
+            if (link_->received() == 0) what = "it accepted the connection and said nothing";
+            if (!said.empty() && !greeted) what = "it did not greet as an SSH server in time" + said;
+            return std::unexpected(Error{"handshake_timeout", "handshake", std::move(what), other});
         }
         case Answer::How::flooded:
-            return failed("it sends text without end in place of an SSH greeting");
+            if (greeted) return failed("it sends data without end during the handshake", other);
+            return failed("it sends text without end in place of an SSH greeting", other);
         case Answer::How::silent:
         case Answer::How::lost:
+        case Answer::How::broken:
         case Answer::How::answered:
             break;
     }
-    const char* const overrun =
-        "too many logins at once (MaxStartups there; lower --fanout), or it refuses this address";
+    if (said_farewell_) return failed("it closed the connection during the handshake" + farewell(), overrun);
     if (answer.code == LIBSSH2_ERROR_KEX_FAILURE) {
         return failed("no algorithm in common: " + explain(answer.code),
                       no_common_algorithm(library_age(), library_version()));
     }
     // Its code may then be any: some calls only say that they failed.
     closed_early_ = link_->failed();
-    if (answer.code == LIBSSH2_ERROR_BANNER_RECV ||
-        (closed_early_ && link_->received() > 0 && !greeting().starts_with("SSH-"))) {
-        return failed("what answers there is no SSH server, or one that refuses for now" +
-                          (greeting().empty() ? "" : ": it said " + printable(ellipsize(greeting(), 80))),
-                      overrun);
-    }
+    if (answer.code == LIBSSH2_ERROR_BANNER_RECV || (closed_early_ && link_->received() > 0 && !greeted))
+        return failed("what answers there is no SSH server, or one that refuses for now" + said, overrun);
     if (closed_early_) return failed("it closed the connection during the handshake", overrun);
-    return failed(explain(answer.code));
+    return failed("the SSH handshake went wrong: " + explain(answer.code),
+                  "is this an SSH server, and does anything in between change what it sends?");
 }
 
 // The last line that came before or as the greeting; empty where none.
@@ -221,6 +269,11 @@ std::string_view Session::host_key() const {
     int type = 0;
     const char* blob = libssh2_session_hostkey(handle_, &size, &type);
     return blob == nullptr ? std::string_view() : std::string_view(blob, size);
+}
+
+std::string Session::farewell() const {
+    const std::string_view text = trim(farewell_);
+    return text.empty() ? "" : ": " + printable(ellipsize(text, 160));
 }
 
 std::string Session::explain(int code) {

@@ -23,7 +23,8 @@ Status start_library();
 struct Answer {
     enum class How {
         answered,  // `code` is what libssh2 said
-        lost,      // the peer or the network closed the connection
+        lost,      // the peer or the network closed the connection, or the peer said that it does
+        broken,    // what the peer sends is no SSH
         flooded,   // the peer sent more than a login can need
         silent,    // nothing came for as long as keep_alive() allows, and no answer to a request
         deadline,
@@ -74,6 +75,9 @@ class Session {
     Link& link() { return *link_; }
     // What libssh2 says about `code`, in its own words where they are about this code.
     std::string explain(int code);
+    // What the peer gave as its reason for closing the connection, to end a sentence (": too many ...");
+    // empty where it gave none.
+    std::string farewell() const;
     // Whether a channel was ever opened: the host allows at least one.
     bool had_channel() const { return had_channel_; }
     void note_channel() { had_channel_ = true; }
@@ -87,7 +91,9 @@ class Session {
         std::size_t received = 0;
         Clock::time_point next = Clock::time_point::max();
     };
+    struct Callbacks;
     Status prefer(const std::vector<std::string>& host_key_algorithms);
+    Answer settled(int code);
     std::unexpected<Error> handshake_error(Answer answer);
     std::string_view greeting() const;
 
@@ -95,6 +101,8 @@ class Session {
     LIBSSH2_SESSION* handle_ = nullptr;
     Alive alive_;
     bool closed_early_ = false, abandoned_ = false, had_channel_ = false;
+    bool said_farewell_ = false;
+    std::string farewell_;  // as it came, its beginning
 };
 
 }  // namespace cleanslate::agentless::ssh
