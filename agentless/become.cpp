@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "agentless/account_trouble.hpp"
 #include "agentless/remote.hpp"
 #include "base/text.hpp"
 
@@ -97,6 +98,11 @@ Error explain_become(const RunOutput& output, SecretTurn& turn, const SharedSecr
     const std::string quote = quoted(shown);
     if (!turn.withheld().empty()) return become_failed(turn.withheld(), check_password);
     const bool prompted_again = turn.was_given() && output.gate_refused;
+    // Said by the host before sudo was begun, or by sudo for the account's sake: no word about the password.
+    if (auto account = prompted_again ? std::nullopt : account_error({shown.err, shown.out})) {
+        turn.unsaid();
+        return in_phase(std::move(*account), "become");
+    }
     if (!prompted_again && says(output.err, not_allowed)) {
         turn.unsaid();
         return become_failed("the login may not use sudo there" + quote,

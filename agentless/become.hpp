@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "agentless/shared_secret.hpp"
+#include "agentless/secret_turn.hpp"
 
 namespace cleanslate::agentless {
 

@@ -124,6 +124,28 @@ std::vector<FindingKind> host_findings() {
          "no `end` record with the survey's nonce", "try again with -vv"},
         {"tool-missing", unknown, "a tool that the survey needs is not there",
          "the survey looks for cat, ls, find, tr, awk, sleep and printf", "install it"},
+        // Accounts that may not work there.
+        {"root-login-refused", unknown, "root may not log in there",
+         "the host asked for a signature by a key of root, had it and refused the login; or it names another "
+         "user to log in as",
+         "log in as another user and let him become root (become: true), or set PermitRootLogin "
+         "prohibit-password there"},
+        {"password-expired", unknown,
+         "the password of the account has expired, and nothing is run until it is changed",
+         "what OpenSSH, PAM or sudo say of it, where a login was refused or nothing was run",
+         "log in by hand and change it (passwd), or lift its age (chage -M -1 USER)"},
+        {"account-expired", unknown, "the account has expired",
+         "what OpenSSH, PAM or sudo say of it, where a login was refused or nothing was run",
+         "give it a later date there (chage -E), or use another"},
+        {"account-locked", unknown, "the account is locked",
+         "what PAM, sudo or dropbear say of it, where a login was refused or nothing was run",
+         "look why: after failed logins, unlock it (faillock --user USER --reset); else ask who locked it"},
+        {"logins-closed", unknown,
+         "the host lets nobody in for now but root: it is starting, going down or in maintenance",
+         "what pam_nologin says of it", "wait, or remove /etc/nologin there, or log in as root"},
+        {"no-shell", unknown, "the account has no shell that runs commands",
+         "what nologin, or the only command that the account may run, says of it",
+         "give it one there (chsh -s /bin/sh USER), lift its ForceCommand, or log in as another"},
         // After a kill.
         {"respawned", dirty, "a holder took the place of one that was ended; its supervisor is named",
          "a new pid or start time with the same program, unit or parent", "stop the supervisor"},

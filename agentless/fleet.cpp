@@ -1,7 +1,6 @@
 #include "agentless/fleet.hpp"
 
 #include <fmt/format.h>
-#include <string.h>
 
 #include "agentless/become.hpp"
 #include "agentless/engine.hpp"
@@ -38,19 +37,11 @@ SshOptions ssh_options(const Reach& reach) {
     if (reach.host_key_check) options.host_keys = policy_of(*reach.host_key_check);
     options.config_file = reach.ssh_config;
     options.connect_timeout = reach.connect_timeout;
+    options.password = reach.password;
     return options;
 }
 
 namespace {
-
-// The password out of the settings, so that no other copy of them has it.
-std::shared_ptr<SharedSecret> take_secret(Reach& reach) {
-    if (!reach.become_password) return nullptr;
-    auto secret = std::make_shared<SharedSecret>(*reach.become_password);
-    explicit_bzero(reach.become_password->data(), reach.become_password->size());
-    reach.become_password.reset();
-    return secret;
-}
 
 // That host keys were not checked is said whoever asked for it: a flag, or ssh's configuration.
 void note_unchecked(const SshContext& context, const Reach& reach, std::vector<std::string>& notes) {
@@ -65,22 +56,19 @@ void note_unchecked(const SshContext& context, const Reach& reach, std::vector<s
 }  // namespace
 
 struct Sweep::State {
-    std::shared_ptr<SharedSecret> secret;  // null: sudo -n
     Reach reach;
     Engine engine;
 };
 
 Sweep::Sweep(std::vector<HostTask> tasks, Job job, Reach reach, SweepLimits limits, Observer& observer,
              Audit& audit) {
-    auto secret = take_secret(reach);
-    state_.reset(new State{
-        std::move(secret), reach, {std::move(tasks), std::move(job), reach, limits, observer, audit}});
+    state_.reset(new State{reach, {std::move(tasks), std::move(job), reach, limits, observer, audit}});
 }
 
 Sweep::~Sweep() = default;
 
 Result<SweepResult> Sweep::run() {
-    const auto& secret = state_->secret;
+    const auto& secret = state_->reach.become_password;
     if (state_->reach.local)
         return state_->engine.run([&](auto& io) { return becoming(make_local_transport(io), secret); });
 

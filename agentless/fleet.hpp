@@ -16,6 +16,8 @@
 
 namespace cleanslate::agentless {
 
+class SharedSecret;
+
 enum class HostKeyCheck { strict, accept_new, off };
 
 // How hosts are reached. Every field has its default in the command line's help.
@@ -30,8 +32,9 @@ struct Reach {
     std::optional<std::string> ssh_config;        // -F; absent: ~/.ssh/config and the system's
     // sudo on every host (--become), over and above the hosts whose inventory says so.
     bool become = false;
-    // For sudo, where it asks; absent: sudo -n. Refused once, it is given to no other host.
-    std::optional<std::string> become_password;
+    // Each is given to no other host once it was refused, over all sweeps that share it.
+    std::shared_ptr<SharedSecret> password;         // for hosts that take no key; null: none was asked for
+    std::shared_ptr<SharedSecret> become_password;  // for sudo, where it asks; null: sudo -n
 };
 
 // What is done to every host.

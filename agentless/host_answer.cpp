@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "agentless/account_trouble.hpp"
 #include "base/text.hpp"
 
 namespace cleanslate::agentless {
@@ -33,6 +34,7 @@ std::string share_of_queries(const Evidence& evidence) {
 }
 
 Error not_our_output(const RunOutput& output, std::string_view why) {
+    if (auto account = account_error({output.err, output.out})) return *account;
     auto message = fmt::format("{}: the shell {}", why, how_it_ended(output));
     if (const auto line = first_line(output); !line.empty())
         message += fmt::format("; the host printed: {}", line);

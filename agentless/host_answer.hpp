@@ -17,7 +17,8 @@ std::string how_it_ended(const RunOutput& output);
 // "; nvidia-smi took 0.05 s of it": all queries together, where the host told; else empty.
 std::string share_of_queries(const Evidence& evidence);
 
-// For what is no answer to the script that was sent: how the shell ended, and the first line printed.
+// For what is no answer to the script that was sent: how the shell ended, and the first line printed; where
+// the host says what is wrong with the account, that, under its own kind (account_trouble.hpp).
 Error not_our_output(const RunOutput& output, std::string_view why);
 
 // What to do about an error of a transport, where it does not say so itself; may be empty.

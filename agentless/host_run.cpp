@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "agentless/account_trouble.hpp"
+#include "agentless/findings.hpp"
 #include "agentless/host_answer.hpp"
 #include "base/text.hpp"
 
@@ -58,6 +60,9 @@ Awaitable<void> HostRun::run() {
 void HostRun::finish(Clock::time_point began) {
     outcome.took = std::chrono::duration_cast<Milliseconds>(Clock::now() - began);
     outcome.finished = true;
+    if (outcome.error)
+        if (const std::string code = finding_code_of(*outcome.error); !code.empty())
+            outcome.findings.push_back(finding(code, outcome.error->message));
     doing("");
     sweep.observer.host_finished(outcome);
 }

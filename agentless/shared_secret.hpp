@@ -3,13 +3,10 @@
 
 #include <functional>
 #include <map>
-#include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
 #include <string>
-
-#include "agentless/transport.hpp"
 
 namespace cleanslate::agentless {
 
@@ -19,7 +16,8 @@ namespace cleanslate::agentless {
 // empty where there is only one): that it is not root's password says nothing about alice.
 class SharedSecret {
   public:
-    explicit SharedSecret(std::string password) : password_(std::move(password)) {}
+    // Keeps a copy of its own, and wipes it when it goes.
+    explicit SharedSecret(const std::string& password) : password_(password) {}
     ~SharedSecret();
     SharedSecret(const SharedSecret&) = delete;
     SharedSecret& operator=(const SharedSecret&) = delete;
@@ -45,32 +43,6 @@ class SharedSecret {
     std::string password_;
     mutable std::mutex mutex_;
     std::map<std::string, Account> accounts_;
-};
-
-// One host's dealings with the secret, once. Ends with end(), or with itself.
-class SecretTurn final : public Script::Warden {
-  public:
-    // Without a secret every answer is withheld.
-    SecretTurn(std::shared_ptr<SharedSecret> secret, std::string host, std::string whose = {})
-        : secret_(std::move(secret)), host_(std::move(host)), whose_(std::move(whose)) {}
-    ~SecretTurn() override { end(); }
-
-    Leave asked(const std::function<void()>& wake) override;
-    void passed() override;
-    void refused();  // the password was given, and it was wrong
-    void unsaid();   // it was not given after all, or what followed was not about it
-    void end();      // whatever was not said by now will not be
-
-    bool was_given() const { return was_given_; }
-    bool has_passed() const { return has_passed_; }
-    const std::string& waits_for() const { return waits_for_; }  // the host that tries it; empty: none
-    const std::string& withheld() const { return withheld_; }    // why; empty: it was not
-
-  private:
-    using Known = SharedSecret::Account::Known;
-    std::shared_ptr<SharedSecret> secret_;
-    std::string host_, whose_, waits_for_, withheld_;
-    bool was_given_ = false, has_passed_ = false, is_settled_ = false;
 };
 
 }  // namespace cleanslate::agentless

@@ -10,11 +10,11 @@
 #include "base/text.hpp"
 #include "controller/audit_log.hpp"
 #include "controller/baseline_report.hpp"
-#include "controller/become.hpp"
 #include "controller/commands.hpp"
 #include "controller/exit_status.hpp"
 #include "controller/files.hpp"
 #include "controller/help_texts.hpp"
+#include "controller/passwords.hpp"
 #include "controller/settings.hpp"
 #include "controller/sweep_runner.hpp"
 
@@ -116,8 +116,7 @@ int baseline_command(const Context& context) {
     if (!tasks) return refused(tasks.error(), exit_usage);
 
     Reach reach = reach_for(context.options, context.environment);
-    const PasswordScope password(reach);
-    if (auto filled = fill_become_password(context.options, *tasks, reach); !filled)
+    if (auto filled = fill_passwords(context.options, *tasks, reach); !filled)
         return refused(filled.error(), exit_usage);
 
     StopSignals signals;

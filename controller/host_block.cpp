@@ -105,7 +105,7 @@ void write_host_details(Page& page, const HostOutcome& host, bool raw_commands, 
     if (host.last) write_openers(page, host, listed);
     std::vector<Finding> findings;
     for (Finding& finding : findings_of(host)) {
-        if (shown_as_holder(finding)) continue;
+        if (shown_as_holder(finding) || repeats_error(host, finding)) continue;
         // Next to others of its code.
         const auto last = std::find_if(findings.rbegin(), findings.rend(),
                                        [&](const Finding& other) { return other.code == finding.code; });

@@ -85,6 +85,11 @@ void add_bounding_options(CLI::App& app, Options& options) {
 }
 
 void add_becoming_options(CLI::App& app, Options& options) {
+    app.add_flag("--ask-pass", options.ask_pass,
+                 "Ask once for the password of the logins, before any host is contacted; for hosts that take "
+                 "no key "
+                 "(default: keys alone)")
+        ->group("Reaching them");
     const std::string group = "Becoming root";
     app.add_flag("--become", options.become,
                  "Through sudo, on every host (default: where the inventory says become: true)")

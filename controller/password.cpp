@@ -16,10 +16,11 @@
 namespace cleanslate::controller {
 namespace {
 
-constexpr std::size_t longest_secret = 1023;  // what sudo reads
+constexpr std::size_t longest_secret = 1023;  // what sudo and sshd read
 
-std::unexpected<Error> refused(const std::string& what, std::string remedy = {}) {
-    return fail("usage", "--ask-become-pass: " + what + "; no host was contacted", std::move(remedy));
+std::unexpected<Error> refused(const SecretQuestion& question, const std::string& what,
+                               std::string remedy = {}) {
+    return fail("usage", question.about + ": " + what + "; no host was contacted", std::move(remedy));
 }
 
 // Signals that would end or stop the process wait in a descriptor, and what came of them is not delivered
@@ -79,16 +80,16 @@ struct WipedBuffer {
 };
 
 // One line; how many bytes it has without its end.
-Result<std::size_t> read_line(int terminal, int signals, WipedBuffer& line) {
+Result<std::size_t> read_line(const SecretQuestion& question, int terminal, int signals, WipedBuffer& line) {
     std::size_t used = 0;
     while (used < line.bytes.size()) {
         pollfd waits[2] = {{terminal, POLLIN, 0}, {signals, POLLIN, 0}};
-        if (::poll(waits, 2, -1) < 0 && errno != EINTR) return refused(reason(errno));
-        if (waits[1].revents != 0) return refused("interrupted");
+        if (::poll(waits, 2, -1) < 0 && errno != EINTR) return refused(question, reason(errno));
+        if (waits[1].revents != 0) return refused(question, "interrupted");
         if (waits[0].revents == 0) continue;
         const ssize_t got = ::read(terminal, line.bytes.data() + used, line.bytes.size() - used);
         if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
-        if (got < 0) return refused("the terminal cannot be read: " + reason(errno));
+        if (got < 0) return refused(question, "the terminal cannot be read: " + reason(errno));
         if (got == 0) return used;  // Ctrl-D
         used += static_cast<std::size_t>(got);
         if (line.bytes[used - 1] == '\n') return used - 1;
@@ -103,24 +104,26 @@ void wipe(std::string& secret) {
     secret.clear();
 }
 
-Result<std::string> ask_secret_on(int terminal, std::string_view question) {
+Result<std::string> ask_secret_on(int terminal, const SecretQuestion& question) {
     const HeldSignals signals;  // the first made and the last to go: no signal finds a changed terminal
     const Unechoed unechoed(terminal);
-    if (!unechoed.done()) return refused("the terminal cannot be kept from showing what is typed");
-    if (auto asked = write_all(terminal, question); !asked) return refused(asked.error().message);
+    if (!unechoed.done()) return refused(question, "the terminal cannot be kept from showing what is typed");
+    if (auto asked = write_all(terminal, question.text); !asked)
+        return refused(question, asked.error().message);
     WipedBuffer line;
-    const auto length = read_line(terminal, signals.fd(), line);
+    const auto length = read_line(question, terminal, signals.fd(), line);
     if (!length) return std::unexpected(length.error());
-    if (*length == 0) return refused("no password was typed", "leave the flag out where sudo asks for none");
-    if (*length > longest_secret) return refused("sudo reads no password of more than 1023 bytes");
+    if (*length == 0 && !question.may_be_empty)
+        return refused(question, "no password was typed", question.when_empty);
+    if (*length > longest_secret) return refused(question, "no password of more than 1023 bytes is read");
     return std::string(line.bytes.data(), *length);
 }
 
-Result<std::string> ask_secret(std::string_view question) {
+Result<std::string> ask_secret(const SecretQuestion& question) {
     const FileHandle terminal(::open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY));
     if (!terminal.valid())
-        return refused("there is no terminal to ask on (" + reason(errno) + ")",
-                       "run it at a terminal, or let sudo ask for no password (NOPASSWD)");
+        return refused(question, "there is no terminal to ask on (" + reason(errno) + ")",
+                       question.without_terminal);
     return ask_secret_on(terminal.get(), question);
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// A question whose answer is not shown: sudo's password, read from the terminal once.
+// A question whose answer is not shown: a password, read from the terminal once.
 
 #include <string>
 #include <string_view>
@@ -11,11 +11,19 @@ namespace cleanslate::controller {
 // Writes over the bytes before it lets go of them.
 void wipe(std::string& secret);
 
+struct SecretQuestion {
+    std::string text;              // "Password of sudo on 3 hosts: "
+    std::string about;             // what errors begin with: "--ask-become-pass"
+    std::string without_terminal;  // the remedy where nobody can be asked
+    std::string when_empty;        // the remedy where nothing was typed
+    bool may_be_empty = false;
+};
+
 // Asks on the controlling terminal. Call it before any thread is started: while it waits, SIGINT, SIGTERM,
 // SIGHUP, SIGQUIT and SIGTSTP are its own, so that the terminal is as it was whatever ends it; each of them
 // is taken as "no". Errors (kind "usage"): no terminal, nothing typed, more than 1023 bytes, interrupted.
-Result<std::string> ask_secret(std::string_view question);
+Result<std::string> ask_secret(const SecretQuestion& question);
 // The same on a terminal that is open already, for tests.
-Result<std::string> ask_secret_on(int terminal, std::string_view question);
+Result<std::string> ask_secret_on(int terminal, const SecretQuestion& question);
 
 }  // namespace cleanslate::controller

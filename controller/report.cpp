@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "agentless/account_trouble.hpp"
 #include "base/text.hpp"
 
 namespace cleanslate::controller {
@@ -56,6 +57,10 @@ std::vector<Finding> findings_of(const HostOutcome& host) {
         if (std::ranges::none_of(findings, same)) findings.push_back(finding);
     }
     return findings;
+}
+
+bool repeats_error(const HostOutcome& host, const Finding& finding) {
+    return host.error && finding.code == agentless::finding_code_of(*host.error);
 }
 
 std::string shown_command(const std::string& command, bool raw) {

@@ -52,6 +52,9 @@ Summary summarize(const Report& report);
 // The findings of the last survey, then those of the host's whole course.
 std::vector<agentless::Finding> findings_of(const agentless::HostOutcome& host);
 
+// Whether the finding says no more than the host's error, which is shown in any case.
+bool repeats_error(const agentless::HostOutcome& host, const agentless::Finding& finding);
+
 // A shell command as it may be shown and stored: secrets masked unless raw commands were asked for.
 std::string shown_command(const std::string& command, bool raw);
 

@@ -7,11 +7,11 @@
 
 #include "base/text.hpp"
 #include "controller/audit_log.hpp"
-#include "controller/become.hpp"
 #include "controller/clear_flow.hpp"
 #include "controller/commands.hpp"
 #include "controller/exit_status.hpp"
 #include "controller/files.hpp"
+#include "controller/passwords.hpp"
 #include "controller/plan_view.hpp"
 #include "controller/settings.hpp"
 #include "controller/sweep_runner.hpp"
@@ -187,8 +187,7 @@ int sweep_command(const Context& context) {
         return exit_usage;
     }
     Reach reach = reach_for(context.options, context.environment);
-    const PasswordScope password(reach);
-    if (auto filled = fill_become_password(context.options, ready.order.tasks, reach); !filled) {
+    if (auto filled = fill_passwords(context.options, ready.order.tasks, reach); !filled) {
         print_error(filled.error());
         return exit_usage;
     }

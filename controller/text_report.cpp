@@ -69,7 +69,9 @@ void write_clean_group(Page& page, const Group& group) {
 
 // Nothing is known of it but its error, so that hosts with the same one can share a line.
 bool is_error_only(const HostOutcome& host) {
-    return host.error && !host.last && host.signals.empty() && host.commands.empty() && host.findings.empty();
+    const auto repeats = [&](const Finding& finding) { return repeats_error(host, finding); };
+    return host.error && !host.last && host.signals.empty() && host.commands.empty() &&
+           std::ranges::all_of(host.findings, repeats);
 }
 
 std::string key_of_error(const HostOutcome& host) {

@@ -61,7 +61,7 @@ void choose_host_keys(const SshOptions& options, ConfigValues& values, HostSetti
 
 std::vector<AuthMethod> methods_of(const SshOptions& options, const ConfigValues& values) {
     // A password that is at hand needs nobody to be asked.
-    const bool may_type = options.password.has_value() || !values.batch_mode.value_or(false);
+    const bool may_type = options.password != nullptr || !values.batch_mode.value_or(false);
     std::vector<AuthMethod> methods;
     const std::string preferred =
         values.preferred_authentications.value_or("publickey,keyboard-interactive,password");

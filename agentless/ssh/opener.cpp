@@ -24,6 +24,11 @@ std::string server_of(const HostSettings& settings) {
                        settings.proxy_command);
 }
 
+// Who refused a password, for other hosts' messages.
+std::string shown_name(const HostSettings& settings) {
+    return settings.port == 22 ? settings.alias : fmt::format("{}:{}", settings.alias, settings.port);
+}
+
 Error no_turn(bool is_cancelled) {
     if (is_cancelled) return in_phase(cancelled(), "connect");
     return {"connect_timeout", "connect", "other logins at the same server took all the time", ""};
@@ -105,7 +110,9 @@ Awaitable<Opener::Attempt> Opener::attempt(const HostSettings& settings, Clock::
     const Status believed = context_->host_keys->check(settings, *known, session.host_key());
     if (!believed) co_return Attempt{std::unexpected(believed.error())};
     const auto login_deadline = std::min(overall, Clock::now() + settings.connect_timeout);
-    const Status in = co_await log_in(session, io_, cancellation_, *credentials, login_deadline);
+    const std::string name = shown_name(settings);
+    const Status in = co_await log_in(session, io_, cancellation_, *credentials,
+                                      context_->options.password, name, login_deadline);
     if (!in) co_return Attempt{std::unexpected(in.error())};
     session.keep_alive(settings.alive_interval, settings.alive_count_max);
     greeted.turn.reset();

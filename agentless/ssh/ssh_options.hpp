@@ -3,6 +3,7 @@
 // says of its host. What is absent here and there is ssh's configuration's to say, then a default.
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,6 +11,8 @@
 #include "base/units.hpp"
 
 namespace cleanslate::agentless {
+
+class SharedSecret;
 
 enum class HostKeyPolicy {
     strict,      // only keys that known_hosts has
@@ -31,8 +34,8 @@ struct SshOptions {
     std::string local_user;                       // who runs this; empty: as the password database says
     // ssh's configuration. Absent: ~/.ssh/config and /etc/ssh/ssh_config; "none": no file at all, as in ssh.
     std::optional<std::string> config_file;
-    std::optional<std::string> password;  // --ask-pass: for hosts that take no key
-    AskSecret ask;                        // for passphrases; null: nobody can be asked
+    std::shared_ptr<SharedSecret> password;  // --ask-pass; null: none was asked for
+    AskSecret ask;                           // for passphrases; null: nobody can be asked
 };
 
 }  // namespace cleanslate::agentless

@@ -19,6 +19,14 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
+SecretQuestion a_question() {
+    SecretQuestion question;
+    question.text = "Password: ";
+    question.about = "--ask-become-pass";
+    question.without_terminal = "run it at a terminal, or let sudo ask for no password (NOPASSWD)";
+    return question;
+}
+
 // What is told by a child at a terminal of its own: 'y' and the password, or 'n' and the message; then the
 // terminal's local flags.
 struct Told {
@@ -48,7 +56,7 @@ Told asked(const std::function<void(int master, pid_t child)>& act) {
     int master = -1;
     const pid_t child = ::forkpty(&master, nullptr, nullptr, nullptr);
     if (child == 0) {
-        const auto secret = ask_secret("Password: ");
+        const auto secret = ask_secret(a_question());
         termios now{};
         ::tcgetattr(STDIN_FILENO, &now);
         const std::string text =
@@ -125,7 +133,7 @@ TEST(Password, WantsATerminal) {
     const pid_t child = ::fork();
     if (child == 0) {
         ::setsid();  // no controlling terminal
-        const auto secret = ask_secret("Password: ");
+        const auto secret = ask_secret(a_question());
         ::_exit(!secret && secret.error().kind == "usage" &&
                         secret.error().message.find("no terminal to ask on") != std::string::npos
                     ? 0
@@ -140,7 +148,7 @@ TEST(Password, IsRefusedByWhatIsNoTerminal) {
     int ends[2];
     ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
     const FileHandle in(ends[0]), out(ends[1]);
-    const auto secret = ask_secret_on(in.get(), "Password: ");
+    const auto secret = ask_secret_on(in.get(), a_question());
     ASSERT_FALSE(secret);
     EXPECT_THAT(secret.error().message, HasSubstr("cannot be kept from showing"));
 }
