@@ -55,6 +55,7 @@ struct GiveUp {
     OpenRequest& request;
     ~GiveUp() {
         request.given_up = true;
+        if (request.answer) return;
         if (const auto lane = request.lane.lock()) lane->wake();
     }
 };
@@ -244,13 +245,15 @@ Error JumpHost::no_way_to(const OpenRequest& request) const {
             "try `nc -v` from there: is the name known there, and does sshd listen on this port?"};
 }
 
+Error JumpHost::no_answer_of(const OpenRequest& request) const {
+    return {"connect_timeout", "connect",
+            printable(request.target) + ": no answer in time through jump host " + name_,
+            "is the host up, and is there a firewall in between?"};
+}
+
 Error JumpHost::late(const OpenRequest& request, bool is_cancelled) const {
     if (is_cancelled) return in_phase(cancelled(), "connect");
-    if (request.begun) {
-        return {"connect_timeout", "connect",
-                printable(request.target) + ": no answer in time through jump host " + name_,
-                "is the host up, and is there a firewall in between?"};
-    }
+    if (request.begun) return no_answer_of(request);
     if (!has_lane()) return failure({"", "", "no session with it in time", ""});
     return {"connect_timeout", "connect",
             "jump host " + name_ + " had no place in time: it waits for hosts that do not answer",

@@ -33,6 +33,7 @@ class JumpHost final : public LaneOwner, public std::enable_shared_from_this<Jum
     std::shared_ptr<OpenRequest> next_request() override;
     Error refused_by_jump() const override;
     Error no_way_to(const OpenRequest& request) const override;
+    Error no_answer_of(const OpenRequest& request) const override;
     void lane_held_up() override { deal(); }
     void lane_ended(Lane& lane, std::shared_ptr<OpenRequest> unanswered) override;
 

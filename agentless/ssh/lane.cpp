@@ -54,7 +54,7 @@ bool Lane::turn() {
     free_closed();
     link.flush();
     link.want_input();
-    const bool needed = !links_.empty() || !closing_.empty() || !(retired_ || stuck());
+    const bool needed = !links_.empty() || !closing_.empty() || !stuck();
     return good && !was_lost && needed;
 }
 
@@ -88,7 +88,11 @@ bool Lane::step_open() {
 
 // False where the session is broken; the request is then still under way.
 bool Lane::answer_open(LIBSSH2_CHANNEL* channel, int code) {
-    if (channel == nullptr && code != LIBSSH2_ERROR_CHANNEL_FAILURE) return false;
+    // libssh2 gives up after 60 s, and would take a late answer for that of a later open with the same
+    // number: no further one then, but the channels go on.
+    if (code == LIBSSH2_ERROR_TIMEOUT) retired_ = true;
+    if (channel == nullptr && code != LIBSSH2_ERROR_CHANNEL_FAILURE && code != LIBSSH2_ERROR_TIMEOUT)
+        return false;
     const std::shared_ptr<OpenRequest> request = std::exchange(open_, nullptr);
     held_up_ = false;
     if (channel != nullptr) {
@@ -103,8 +107,9 @@ bool Lane::answer_open(LIBSSH2_CHANNEL* channel, int code) {
         // The reason's code is in libssh2's words alone; the server's own text is nowhere.
         const std::string why = session_->explain(code);
         const bool unreachable = why.find("connect failed") != std::string::npos;
-        request->answer.emplace(
-            std::unexpected(unreachable ? owner->no_way_to(*request) : owner->refused_by_jump()));
+        request->answer.emplace(std::unexpected(code == LIBSSH2_ERROR_TIMEOUT ? owner->no_answer_of(*request)
+                                                : unreachable                 ? owner->no_way_to(*request)
+                                                                              : owner->refused_by_jump()));
     }
     request->done.notify();
     return true;

@@ -35,6 +35,7 @@ class LaneOwner {
     virtual std::shared_ptr<OpenRequest> next_request() = 0;  // null: none
     virtual Error refused_by_jump() const = 0;                // it forwards nothing
     virtual Error no_way_to(const OpenRequest& request) const = 0;
+    virtual Error no_answer_of(const OpenRequest& request) const = 0;
     virtual void lane_held_up() = 0;
     // `unanswered` was under way; null: none.
     virtual void lane_ended(Lane& lane, std::shared_ptr<OpenRequest> unanswered) = 0;
@@ -63,8 +64,9 @@ class Lane : public std::enable_shared_from_this<Lane> {
     bool idle() const { return session_ && !retired_ && !open_ && channels() < max_channels; }
     // The open that is under way has taken long, and none can begin before it has its answer.
     bool held_up() const { return open_ && held_up_; }
-    // Nobody waits for the answer any more, but an open that was begun cannot be taken back.
-    bool stuck() const { return open_ && open_->given_up; }
+    // Only there for the channels that it has. Nobody waits for the open's answer any more, but one that was
+    // begun cannot be taken back.
+    bool stuck() const { return retired_ || (open_ && open_->given_up); }
     std::size_t channels() const { return links_.size(); }
 
     // For ChannelLink.

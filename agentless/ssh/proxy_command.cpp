@@ -32,25 +32,28 @@ class ProxyLink final : public SocketLink {
               std::unique_ptr<ChildProcess> child)
         : SocketLink(io, cancellation),
           child_(std::move(child)),
-          words_came_(io, cancellation),
-          errors_(io, child_->err.release()) {}
+          told_(io, cancellation),
+          errors_(io, child_->err.release()),
+          ended_(io) {}
 
     void listen() {
+        read_errors();
+        error_code no_descriptor;
+        ended_.assign(fcntl(child_->ended.get(), F_DUPFD_CLOEXEC, 3), no_descriptor);
+        has_ended_ = static_cast<bool>(no_descriptor);  // then nobody waits for it
+        if (no_descriptor) return;
         const auto self = std::static_pointer_cast<ProxyLink>(shared_from_this());
-        errors_.async_read_some(asio::buffer(buffer_), [self](error_code error, std::size_t count) {
-            self->words_.append(self->buffer_.data(), count);
-            if (self->words_.size() > most_words) self->words_.erase(0, self->words_.size() - most_words);
-            self->silent_ = static_cast<bool>(error);
-            if (!error) return self->listen();
-            self->words_came_.notify();
+        ended_.async_wait(asio::posix::stream_descriptor::wait_read, [self](error_code error) {
+            self->has_ended_ = !error;
+            self->told_.notify();
         });
     }
 
-    // The last lines it said, and how it ended, on one line.
+    // The last lines it said, on one line. Where it is gone, all that it said.
     Awaitable<std::string> last_words() {
         const auto until = Clock::now() + time_for_words;
-        while (failed() && !silent_)
-            if (co_await words_came_.wait(until) != Event::Woken::notified) break;
+        while (failed() && !(silent_ && has_ended_))
+            if (co_await told_.wait(until) != Event::Woken::notified) break;
         std::string text = std::string(trim(words_));
         if (text.size() > shown_words) text.erase(0, text.size() - shown_words);
         std::string line;
@@ -65,17 +68,29 @@ class ProxyLink final : public SocketLink {
     void close() override {
         error_code ignored;
         errors_.close(ignored);
+        ended_.close(ignored);
         child_.reset();
         SocketLink::close();
     }
 
   private:
+    void read_errors() {
+        const auto self = std::static_pointer_cast<ProxyLink>(shared_from_this());
+        errors_.async_read_some(asio::buffer(buffer_), [self](error_code error, std::size_t count) {
+            self->words_.append(self->buffer_.data(), count);
+            if (self->words_.size() > most_words) self->words_.erase(0, self->words_.size() - most_words);
+            self->silent_ = static_cast<bool>(error);
+            if (!error) return self->read_errors();
+            self->told_.notify();
+        });
+    }
+
     std::unique_ptr<ChildProcess> child_;
-    Event words_came_;
-    asio::posix::stream_descriptor errors_;
+    Event told_;  // that it ended, or has closed its standard error
+    asio::posix::stream_descriptor errors_, ended_;
     std::array<char, 1024> buffer_;
     std::string words_;
-    bool silent_ = false;  // its standard error is closed
+    bool silent_ = false, has_ended_ = false;
 };
 
 std::unexpected<Error> not_started(std::string why) {

@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 
 #include <cstdlib>
+#include <map>
 
 #include "tests/contract/jump_fixture.hpp"
 
@@ -27,6 +28,7 @@ double cpu_ms() {
 struct Round {
     double cpu_ms_a_host = 0;
     int good = 0;
+    std::map<std::string, int> problems;            // what the others said, and how many
     std::chrono::milliseconds slowest{0}, took{0};  // of those that were good; of all
 };
 
@@ -42,6 +44,7 @@ Round visit_round(const SshOptions& options, const std::vector<Endpoint>& endpoi
     round.took = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - begin);
     round.cpu_ms_a_host = (cpu_ms() - before) / static_cast<double>(endpoints.size());
     for (const Visit& visit : visits) {
+        if (!visit.ok("in\n")) ++round.problems[visit.problem()];
         if (!visit.ok("in\n")) continue;
         ++round.good;
         round.slowest = std::max(round.slowest, visit.took);
@@ -49,25 +52,26 @@ Round visit_round(const SshOptions& options, const std::vector<Endpoint>& endpoi
     return round;
 }
 
-void print(const char* what, const Round& round) {
+void print(const std::string& what, const Round& round) {
     fmt::print(
-        "{:<24} {:4} hosts good, {:.2f} ms of CPU a host, the slowest good one after {} ms, all after {} "
-        "ms\n",
-        what, round.good, round.cpu_ms_a_host, round.slowest.count(), round.took.count());
+        "{:<20} {:4} hosts good, {:.2f} ms of CPU a host, the slowest good one took {} ms, all {} ms\n", what,
+        round.good, round.cpu_ms_a_host, round.slowest.count(), round.took.count());
+    for (const auto& [problem, count] : round.problems) fmt::print("    {} times: {}\n", count, problem);
 }
 
 int run(int hosts, int silent) {
     const std::string why = no_sshd_here();
     if (!why.empty()) throw std::runtime_error(why);
     // Each address of the loopback network is a host of its own for whoever counts logins.
-    const Sshd target("ListenAddress 0.0.0.0\nMaxStartups 1000"), jump;
+    const std::uint16_t port = free_port();
+    const Sshd target(fmt::format("ListenAddress 0.0.0.0:{}\nMaxStartups 1000", port)), jump;
     const BlackHole hole;
     SshOptions options = target.options();
     options.identity_files.push_back(jump.file("client"));
     options.known_hosts.push_back(jump.file("known_hosts"));
     options.known_hosts.push_back(target.file("all"));
     options.config_file = "none";
-    write_file(target.file("all"), target.known_hosts_line("[127.1.*]:" + std::to_string(target.port())));
+    write_file(target.file("all"), target.known_hosts_line(fmt::format("[127.1.*]:{}", port)));
 
     const Endpoint there = jump.endpoint();
     const std::string hop = fmt::format("{}@{}:{}", there.user, there.address, jump.port());
@@ -75,6 +79,7 @@ int run(int hosts, int silent) {
     for (int i = 0; i < hosts; ++i) {
         Endpoint host = target.endpoint();
         host.address = fmt::format("127.1.{}.{}", i / 200, i % 200 + 1);
+        host.port = port;
         direct.push_back(host);
         host.proxy_jump = hop;
         behind.push_back(host);
@@ -91,7 +96,7 @@ int run(int hosts, int silent) {
     const Round held_up = visit_round(options, with_silent);
     print("direct", plain);
     print("through a jump host", jumped);
-    print(fmt::format("{} of them silent", silent).c_str(), held_up);
+    print(fmt::format("{} of them silent", silent), held_up);
     const double ratio = jumped.cpu_ms_a_host / plain.cpu_ms_a_host;
     fmt::print("ratio {:.2f} (at most {})\n", ratio, bar);
     const bool all_good = plain.good == hosts && jumped.good == hosts && held_up.good == hosts - silent;
