@@ -92,7 +92,7 @@ Endpoint endpoint_of(const inventory::Host& host, const Reach& reach) {
             host.user.value_or(reach.user),
             host.identity_file.value_or(""),
             reach.become || host.become.value_or(false),
-            std::nullopt};
+            reach.jump ? reach.jump : host.proxy_jump};
 }
 
 Engine::Engine(std::vector<HostTask> tasks, Job job, Reach reach, SweepLimits limits, Observer& observer,

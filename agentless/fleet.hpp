@@ -29,6 +29,7 @@ struct Reach {
     std::vector<std::string> known_hosts;         // in place of all others; accept-new writes to the first
     std::optional<HostKeyCheck> host_key_check;   // absent: ssh's configuration's, else strict
     std::optional<Milliseconds> connect_timeout;  // resolve, connect, handshake, auth: each; absent: as above
+    std::optional<std::string> jump;              // -J: the hops, first one first; "none"; absent: each host's
     std::optional<std::string> ssh_config;        // -F; absent: ~/.ssh/config and the system's
     // sudo on every host (--become), over and above the hosts whose inventory says so.
     bool become = false;

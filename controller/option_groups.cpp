@@ -4,9 +4,23 @@
 
 #include "base/text.hpp"
 #include "controller/option_values.hpp"
+#include "inventory/jumps.hpp"
 
 namespace cleanslate::controller {
 namespace {
+
+void add_jump_option(CLI::App& app, Options& options) {
+    const auto read = [&options](const std::string& text, const std::string& option) {
+        auto hops = inventory::read_hops(text);
+        if (!hops) refuse(option, hops.error());
+        options.jump = std::move(*hops);
+    };
+    add_read(
+        app, "-J,--jump", "HOPS", read,
+        "Reach all hosts through these: '[user@]host[:port]', several with commas between, first one first; "
+        "none: through nobody (default: the inventory's proxy_jump, else ssh's configuration)")
+        ->group("Reaching them");
+}
 
 void add_max_failures(CLI::App& app, Options& options) {
     const auto read = [&options](const std::string& text, const std::string& option) {
@@ -54,26 +68,32 @@ void add_reach_options(CLI::App& app, Options& options) {
     const std::string reach = "Reaching them";
     add_text(app, "-u,--user", "NAME", options.user,
              "Log in as; wins over the inventory, but not over 'NAME@' in -H (default: the inventory's, else "
-             "$USER)")
+             "ssh's configuration's, else whoever runs this)")
         ->group(reach);
+    add_text(app, "-F,--ssh-config", "FILE", options.ssh_config,
+             "ssh's configuration, in place of ~/.ssh/config and /etc/ssh/ssh_config; none: no file")
+        ->group(reach);
+    add_jump_option(app, options);
     add_list(app, "--identity", "FILE", options.identities,
              "Private key; repeatable; wins over the inventory (default: the inventory's, else "
-             "~/.ssh/id_ed25519 and "
-             "~/.ssh/id_ecdsa; and the agent at $SSH_AUTH_SOCK)")
+             "ssh's configuration's, else ~/.ssh/id_ed25519, id_ecdsa and id_rsa; and the agent's)")
         ->group(reach);
     add_list(app, "--known-hosts", "FILE", options.known_hosts,
-             "Known host keys; repeatable; accept-new writes to the first (default: ~/.ssh/known_hosts and "
-             "/etc/ssh/ssh_known_hosts)")
+             "Known host keys; repeatable; accept-new writes to the first (default: ssh's configuration's, "
+             "else ~/.ssh/known_hosts and /etc/ssh/ssh_known_hosts)")
         ->group(reach);
     using agentless::HostKeyCheck;
-    add_choice<HostKeyCheck>(app, "--host-key-check", options.host_key_check,
-                             {{"strict", HostKeyCheck::strict},
-                              {"accept-new", HostKeyCheck::accept_new},
-                              {"off", HostKeyCheck::off}},
-                             "What to do with host keys that are not known (default strict: refuse)")
+    add_choice<HostKeyCheck>(
+        app, "--host-key-check", options.host_key_check,
+        {{"strict", HostKeyCheck::strict},
+         {"accept-new", HostKeyCheck::accept_new},
+         {"off", HostKeyCheck::off}},
+        "What to do with host keys that are not known (default: ssh's configuration's, else strict: "
+        "refuse)")
         ->group(reach);
-    add_duration(app, "--connect-timeout", options.connect_timeout,
-                 "For each of resolve, connect, handshake and login (default 10s)")
+    add_duration(
+        app, "--connect-timeout", options.connect_timeout,
+        "For each of resolve, connect, handshake and login (default: ssh's configuration's, else 10s)")
         ->group(reach);
     app.option_defaults()->group("Bounds");
     add_count(app, "-f,--fanout", options.limits.fanout, 1, 10'000, "Hosts at a time (default 64)");

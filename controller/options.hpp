@@ -35,6 +35,7 @@ struct Options {
     std::optional<agentless::HostKeyCheck> host_key_check;
     std::optional<Milliseconds> connect_timeout;
     std::optional<std::string> ssh_config;  // -F
+    std::optional<std::string> jump;        // -J
     bool ask_pass = false;                  // the logins' password
     bool become = false;                    // over and above the hosts whose inventory says so
     bool ask_become_pass = false;           // sudo's password, for hosts that become

@@ -90,6 +90,7 @@ agentless::Reach reach_for(const Options& options, const Environment& environmen
     reach.host_key_check = options.host_key_check;
     reach.connect_timeout = options.connect_timeout;
     reach.ssh_config = options.ssh_config;
+    reach.jump = options.jump;
     reach.become = options.become;
     return reach;
 }

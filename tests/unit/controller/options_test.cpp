@@ -304,5 +304,16 @@ TEST(AuditOptions, TakeHostsATimeAndAFile) {
     EXPECT_THAT(refusal({"audit", "gpu01"}), HasSubstr("gpu01"));
 }
 
+TEST(Options, TheWayToTheHostsIsSsh) {
+    const Options options = read({"check", "-i", "x", "-F", "fleet.conf", "-J", "root@a:2200, b"});
+    EXPECT_EQ(options.ssh_config, "fleet.conf");
+    EXPECT_EQ(options.jump, "root@a:2200,b");
+    EXPECT_EQ(
+        read({"run", "-l", "all", "-i", "x", "--jump", "none", "--ssh-config", "none", "--", "id"}).jump,
+        "none");
+    EXPECT_THAT(refusal({"check", "-i", "x", "-J", "a,,b"}), HasSubstr("found no jump host in \"\""));
+    EXPECT_THAT(refusal({"check", "-i", "x", "-J", "a", "-J", "b"}), HasSubstr("--jump"));
+}
+
 }  // namespace
 }  // namespace cleanslate::controller::testing

@@ -121,6 +121,16 @@ TEST(ReachFor, TakesTheAgentFromTheEnvironment) {
     EXPECT_TRUE(reach_for(options, {}).local);
 }
 
+TEST(ReachFor, TakesTheJumpAndTheConfigurationFromTheirFlags) {
+    EXPECT_EQ(reach_for({}, {}).jump, std::nullopt);
+    EXPECT_EQ(reach_for({}, {}).ssh_config, std::nullopt) << "ssh's own files";
+    Options options;
+    options.jump = "root@bastion:2200";
+    options.ssh_config = "fleet.conf";
+    EXPECT_EQ(reach_for(options, {}).jump, "root@bastion:2200");
+    EXPECT_EQ(reach_for(options, {}).ssh_config, "fleet.conf");
+}
+
 TEST(JobFor, OfClearHasItsPlaybook) {
     Options options;
     options.command = Command::clear;
