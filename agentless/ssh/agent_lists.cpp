@@ -37,11 +37,15 @@ Awaitable<AgentList> list_agent(AgentClient& agent, Clock::time_point deadline) 
 AgentList list_agent_now(const std::string& socket, std::chrono::milliseconds patience) {
     boost::asio::io_context io{1};
     AgentList list;
+    bool done = false;
     {
         AgentClient agent(io, std::make_shared<Cancellation>(), socket);
         boost::asio::co_spawn(io, list_agent(agent, Clock::now() + patience),
-                              [&list](std::exception_ptr, AgentList listed) { list = std::move(listed); });
-        io.run();
+                              [&](std::exception_ptr, AgentList listed) {
+                                  list = std::move(listed);
+                                  done = true;
+                              });
+        while (!done && io.run_one() > 0) continue;  // not to the end: an agent that hangs is still read from
     }
     io.restart();
     io.run();  // what the closed connection has left to do
