@@ -1,7 +1,5 @@
 #include "agentless/ssh/hashed_names.hpp"
 
-#include <string>
-
 #include "agentless/ssh/wire.hpp"
 #include "base/text.hpp"
 
@@ -126,7 +124,20 @@ const auto search_here = __builtin_cpu_supports("avx2") != 0 ? &search_avx2 : &s
 const auto search_here = &search_anywhere;
 #endif
 
+// SHA-1 of the text behind HMAC's first block.
+std::string hash_behind(Numbers<5> state, std::string_view text) {
+    for (Block& block : blocks_of(text, block_size)) compress(state, block);
+    std::string bytes;
+    for (const std::uint32_t word : state.words) put_number(bytes, word);
+    return bytes;
+}
+
 }  // namespace
+
+std::string hashed_name(std::string_view name, std::string_view salt) {
+    const std::string inner = hash_behind(keyed(salt, 0x36), name);
+    return "|1|" + encode_base64(salt) + "|" + encode_base64(hash_behind(keyed(salt, 0x5c), inner));
+}
 
 bool HashedNames::add(std::string_view text, std::size_t key) {
     const auto parts = split(text, '|');

@@ -5,10 +5,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
 namespace cleanslate::agentless::ssh {
+
+// "|1|SALT|HMAC|" of a name, as ssh writes it. The salt has 20 random bytes.
+std::string hashed_name(std::string_view name, std::string_view salt);
 
 class HashedNames {
   public:

@@ -16,10 +16,12 @@ namespace cleanslate::agentless::ssh {
 namespace {
 
 constexpr std::size_t max_known_hosts = 256u << 20;
-constexpr std::size_t changes_shown = 20;  // in hosts
+constexpr std::string_view no_file = "none";  // UserKnownHostsFile none
+constexpr std::size_t changes_shown = 20;     // in hosts
 
 std::string file_of(const HostSettings& settings) {
-    return settings.user_known_hosts.empty() ? std::string() : settings.user_known_hosts.front();
+    const bool none = settings.user_known_hosts.empty() || settings.user_known_hosts.front() == no_file;
+    return none ? std::string() : settings.user_known_hosts.front();
 }
 
 }  // namespace
@@ -48,6 +50,7 @@ Result<const KnownHosts*> HostKeys::files(const std::vector<std::string>& names)
     if (known != known_.end()) return known->second.get();
     auto index = std::make_unique<KnownHosts>();
     for (const std::string& file : names) {
+        if (file == no_file) continue;
         struct stat status {};
         if (stat(file.c_str(), &status) != 0 && errno == ENOENT) continue;
         const auto text = read_file(file, max_known_hosts);
@@ -95,6 +98,7 @@ Status HostKeys::accept(const HostSettings& settings, std::string_view blob) {
             return std::unexpected(host_key_error(settings, {}, blob));
         entry = believed_.emplace(Place(file_of(settings), known_hosts_name(settings)), Believed{}).first;
         entry->second.blobs.emplace_back(blob);
+        entry->second.hashed = settings.hash_known_hosts;
     }
     const std::vector<std::string>& blobs = entry->second.blobs;
     if (std::ranges::find(blobs, blob) != blobs.end()) return {};
@@ -111,8 +115,9 @@ void HostKeys::let_pass(const HostSettings& settings, const HostKeyMatch& match,
 
 void HostKeys::believe(const HostSettings& settings, std::string_view blob) {
     const std::lock_guard lock(mutex_);
-    auto& blobs = believed_[{file_of(settings), known_hosts_name(settings)}].blobs;
-    if (std::ranges::find(blobs, blob) == blobs.end()) blobs.emplace_back(blob);
+    Believed& believed = believed_[{file_of(settings), known_hosts_name(settings)}];
+    believed.hashed = settings.hash_known_hosts;
+    if (std::ranges::find(believed.blobs, blob) == believed.blobs.end()) believed.blobs.emplace_back(blob);
 }
 
 std::vector<std::string> HostKeys::write_down() {
@@ -126,7 +131,7 @@ std::vector<std::string> HostKeys::write_down() {
         // All of a name at once, also those that stand there already: they are no strangers there.
         for (const std::string& blob : believed.blobs) {
             if (is_known_hosts_name(name) && is_known_hosts_name(key_type(blob)))
-                by_file[file].push_back({name, blob});
+                by_file[file].push_back({name, blob, believed.hashed});
             else
                 unwritten.push_back("a new host key was not written down: " + printable(name) +
                                     " cannot stand in known_hosts");

@@ -54,6 +54,7 @@ class HostKeys {
     using Place = std::pair<std::string, std::string>;
     struct Believed {
         std::vector<std::string> blobs;
+        bool hashed = false;      // the name is written as a hash
         std::size_t written = 0;  // so many of them were seen to
     };
 

@@ -45,6 +45,7 @@ void choose_host_keys(const SshOptions& options, ConfigValues& values, HostSetti
     settings.host_keys =
         options.host_keys.value_or(policy_of(values.strict_host_key_checking.value_or("ask")));
     settings.host_key_alias = values.host_key_alias.value_or("");
+    settings.hash_known_hosts = values.hash_known_hosts.value_or(false);
     settings.user_known_hosts = options.known_hosts;
     if (!options.known_hosts.empty()) return;
     if (values.user_known_hosts) {

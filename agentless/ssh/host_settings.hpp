@@ -34,7 +34,8 @@ struct HostSettings {
     std::vector<std::string> user_known_hosts;  // accept_new writes to the first
     std::vector<std::string> global_known_hosts;
     HostKeyPolicy host_keys = HostKeyPolicy::strict;
-    std::string host_key_alias;  // the name to look for in known_hosts; empty: host_name and port
+    bool hash_known_hosts = false;  // names that are written down are hashed
+    std::string host_key_alias;     // the name to look for in known_hosts; empty: host_name and port
 
     Milliseconds connect_timeout{10'000};
     Milliseconds alive_interval{15'000};  // a sign of life is asked for when nothing came for so long; 0: never

@@ -73,7 +73,11 @@ Result<std::string> whole_text(int fd) {
 }
 
 std::string line_of(const NewHostKey& key) {
-    return fmt::format("{} {} {}\n", key.name, key_type(key.blob), encode_base64(key.blob));
+    std::string name = key.name;
+    char salt[20];
+    if (key.hashed && ::getentropy(salt, sizeof salt) == 0)
+        name = hashed_name(key.name, std::string_view(salt, sizeof salt));
+    return fmt::format("{} {} {}\n", name, key_type(key.blob), encode_base64(key.blob));
 }
 
 // The lines to add to what the file says now.
@@ -152,7 +156,8 @@ Result<bool> try_append(const std::string& file, const std::vector<NewHostKey>& 
 
 std::string names_of(const std::vector<NewHostKey>& keys) {
     std::string names;
-    for (const NewHostKey& key : keys) names += (names.empty() ? "" : ", ") + key.name;
+    for (std::size_t i = 0; i < keys.size(); ++i)
+        if (i == 0 || keys[i].name != keys[i - 1].name) names += (i == 0 ? "" : ", ") + keys[i].name;
     return printable(ellipsize(names, names_shown));
 }
 

@@ -11,6 +11,7 @@ namespace cleanslate::agentless::ssh {
 struct NewHostKey {
     std::string name;  // as known_hosts_name() or an alias
     std::string blob;
+    bool hashed = false;  // its name is written as a hash
 };
 
 // What of it was not written, and why: one line each, for a person. Empty where every key stands there now.

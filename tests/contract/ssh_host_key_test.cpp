@@ -15,6 +15,7 @@ class SshHostKey : public SshTest {
         if (IsSkipped()) return;
         sshd_ = std::make_unique<Sshd>();
         options_ = sshd_->options();
+        options_.config_file = "none";
         known_hosts_ = sshd_->file("known_hosts");
         name_ = ssh::known_hosts_name(sshd_->endpoint().address, sshd_->port());
     }

@@ -31,6 +31,9 @@ TEST(SshHashedNames, agree_with_openssl_for_names_of_every_length) {
     // 55 bytes are the most that one block takes.
     for (int length = 1; length <= 130; ++length)
         ASSERT_TRUE(names.add(hashed(std::string(length, 'a'), salt_of(length)), length));
+    for (const int length : {0, 1, 54, 55, 56, 64, 119, 120})
+        EXPECT_EQ(hashed_name(std::string(length, 'a'), salt_of(length)),
+                  hashed(std::string(length, 'a'), salt_of(length)));
     for (const int length : {1, 2, 3, 4, 20, 54, 55, 56, 63, 64, 65, 118, 119, 120, 128, 130})
         EXPECT_EQ(names.find(std::string(length, 'a')), std::vector<std::size_t>{std::size_t(length)});
     EXPECT_TRUE(names.find("b").empty());

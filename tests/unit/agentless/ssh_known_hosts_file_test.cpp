@@ -8,12 +8,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <thread>
 
+#include "agentless/ssh/known_hosts.hpp"
 #include "agentless/ssh/wire.hpp"
 
 namespace cleanslate::agentless::ssh {
@@ -111,6 +113,19 @@ TEST_F(SshKnownHostsFile, an_authority_does_not_stand_in_a_plain_keys_way) {
     write("@cert-authority " + line("*", blob("ca")));
     EXPECT_THAT(append_host_keys(file_, {{"gpu01", blob("1")}}), IsEmpty());
     EXPECT_THAT(text(), HasSubstr(line("gpu01", blob("1"))));
+}
+
+TEST_F(SshKnownHostsFile, a_name_may_be_hashed_and_is_not_doubled_then) {
+    for (int i = 0; i < 2; ++i)
+        EXPECT_THAT(append_host_keys(file_, {{"gpu01", blob("1"), true}, {"gpu02", blob("2"), true}}),
+                    IsEmpty());
+    const std::string all = text();
+    EXPECT_THAT(all, ::testing::StartsWith("|1|"));
+    EXPECT_THAT(all, ::testing::Not(HasSubstr("gpu0")));
+    EXPECT_EQ(std::count(all.begin(), all.end(), '\n'), 2);
+    KnownHosts hosts;
+    hosts.read(all, file_);
+    EXPECT_EQ(match_host_key(hosts.find("gpu02", 22), blob("2")).answer, HostKeyMatch::Answer::known);
 }
 
 TEST_F(SshKnownHostsFile, a_symbolic_link_stays_one) {
