@@ -38,6 +38,7 @@ std::string HelpFormatter::make_usage(const CLI::App* app, std::string) const {
         {"clear", "HOSTS [options]"},
         {"run", "HOSTS [options] -- COMMAND"},
         {"hosts", "HOSTS [--folded]"},
+        {"trust", "HOSTS [options]"},
         {"playbooks", "[NAME]"},
         {"parse", "[options] [FILE]"},
         {"baseline", "HOSTS -o FILE [options]"},

@@ -45,6 +45,10 @@ std::string folded(const std::vector<std::string>& names) {
     return names.size() == 1 ? text : fmt::format("{} ({})", text, names.size());
 }
 
+std::string words_of(Trust trust) {
+    return trust == Trust::not_seen ? "no key seen" : std::string(to_string(trust));
+}
+
 // Hosts of which the same is to be said.
 struct Group {
     const ScannedHost* first = nullptr;
@@ -77,13 +81,13 @@ std::vector<Group> groups_of(const ScanResult& result, Trust trust) {
 void write_keys(Page& page, const ScannedHost& host) {
     std::size_t width = 0;
     for (const ShownHostKey& key : host.keys) width = std::max(width, key.type.size());
-    for (const ShownHostKey& key : host.keys) {
+    for (const ShownHostKey& key : host.keys)
         page.line(4, {{fmt::format("{:<{}}  {}{}", key.type, width, key.fingerprint,
                                    trust_of(key) == Trust::known ? "  (known)" : "")}});
-        // An authority that is known says more than that the key is new.
-        if (key.standing == Standing::unknown && !key.place.empty() && key.problem)
-            page.boxed(8, key.problem->message, Style::yellow);
-    }
+    // An authority that is known says more than that the keys are new.
+    const auto& first = host.keys.front();
+    if (first.standing == Standing::unknown && !first.place.empty())
+        page.boxed(4, "only an authority for its certificates is known: " + first.place, Style::yellow);
 }
 
 void write_problem(Page& page, const Error& error) {
@@ -108,7 +112,7 @@ Style style_of(Trust trust) {
 }
 
 void write_group(Page& page, const Group& group, Trust trust, bool with_keys) {
-    page.line(0, {{folded(group.names) + ": "}, {std::string(to_string(trust)), style_of(trust)}});
+    page.line(0, {{folded(group.names) + ": "}, {words_of(trust), style_of(trust)}});
     if (group.first->error) return write_problem(page, *group.first->error);
     if (trust == Trust::changed || trust == Trust::revoked) {
         for (const ShownHostKey& key : group.first->keys)
@@ -235,7 +239,7 @@ void write_trust_text(Page& page, const TrustReport& report) {
             write_group(page, group, trust, !report.keys_shown);
             hosts += group.names.size();
         }
-        if (hosts > 0) counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", hosts, to_string(trust));
+        if (hosts > 0) counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", hosts, words_of(trust));
     }
     if (!report.keys_shown) write_shared_keys(page, report.result);
     for (const std::string& why : report.unwritten) page.boxed(0, why, Style::red);

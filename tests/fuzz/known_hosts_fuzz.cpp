@@ -1,5 +1,5 @@
-// Property: any text is read to its end; every line is an entry, a comment or a note; and a key that any line
-// marks as revoked for all hosts is never known.
+// Property: any text is read to its end; every line is an entry, a comment or a note; no key of an authority
+// is a host's; and a key that any line marks as revoked for all hosts is never known.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -23,6 +23,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         }
         const HostKeyMatch match = match_host_key(known, blob);
         if ((match.answer == HostKeyMatch::Answer::unknown) != (match.key == nullptr)) std::abort();
+        if (match.answer == HostKeyMatch::Answer::known && match.key->role != KnownKey::Role::host)
+            std::abort();
         if (host_key_algorithms(known).size() != 7) std::abort();
     }
     if (hosts.notes().size() > 11) std::abort();

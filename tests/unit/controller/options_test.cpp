@@ -315,5 +315,18 @@ TEST(Options, TheWayToTheHostsIsSsh) {
     EXPECT_THAT(refusal({"check", "-i", "x", "-J", "a", "-J", "b"}), HasSubstr("--jump"));
 }
 
+TEST(Options, TrustIsAboutHostsOverSsh) {
+    const Options options = read({"trust", "-H", "gpu01", "--known-hosts", "kh", "--yes", "--fanout", "8",
+                                  "--deadline", "10s", "--format", "json"});
+    EXPECT_EQ(options.command, Command::trust);
+    EXPECT_TRUE(options.yes);
+    EXPECT_EQ(options.known_hosts, Words{"kh"});
+    EXPECT_EQ(options.limits.fanout, 8);
+    EXPECT_EQ(options.format, Format::json);
+    EXPECT_THAT(refusal({"trust", "--local"}), HasSubstr("--local"));
+    EXPECT_THAT(refusal({"trust", "-H", "gpu01", "--max-failures", "1"}), HasSubstr("--max-failures"));
+    EXPECT_THAT(refusal({"trust"}), HasSubstr("which hosts?"));
+}
+
 }  // namespace
 }  // namespace cleanslate::controller::testing
