@@ -33,7 +33,6 @@ class PublickeyLogin {
     // The host verified the signature of the last key that was offered, and did not let us in: it wants
     // another method too, or the account is closed.
     bool took_a_key() const { return took_a_key_; }
-    bool took_one() const { return took_a_key_; }
     // For the error's text, each empty where there is nothing to say: "; offered: TYPE FINGERPRINT (FILE),
     // ...", "; passed over: FILE (why), ...", "; the agent ...".
     std::string offered_text() const;

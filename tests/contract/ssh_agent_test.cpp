@@ -109,10 +109,11 @@ TEST_F(SshAgent, an_agent_that_hangs_up_or_talks_nonsense_costs_its_keys_only) {
 class AgentInBetween {
   public:
     AgentInBetween(const std::string& path, const std::string& real, std::function<bool()> before_signing)
-        : server_(path, [real, before_signing](int peer) {
+        : server_(path, [real, before_signing, lists = lists_](int peer) {
               const int agent = connect_unix(real);
               std::string request;
               while (receive_message(peer, request)) {
+                  if (request[4] == 11) ++*lists;
                   if (request[4] == 13 && !before_signing()) {
                       send_all(peer, std::string("\0\0\0\1\5", 5));
                       continue;
@@ -125,7 +126,10 @@ class AgentInBetween {
               close(agent);
           }) {}
 
+    int lists() const { return *lists_; }
+
   private:
+    std::shared_ptr<std::atomic<int>> lists_ = std::make_shared<std::atomic<int>>(0);  // asked for
     FakeServer server_;
 };
 
@@ -187,6 +191,42 @@ TEST_F(SshAgent, many_logins_at_once_through_one_agent) {
     }
     io_.run();
     EXPECT_EQ(connections.size(), 32u);
+}
+
+TEST_F(SshAgent, many_logins_ask_once_which_keys_it_holds) {
+    const Agent agent;
+    agent.add(options_.identity_files.front());
+    const AgentInBetween counting(sshd_->file("counting"), agent.socket(), [] { return true; });
+    options_.agent_socket = sshd_->file("counting");
+    options_.identity_files.clear();
+    options_.connect_timeout = 60s;
+    auto context = load_ssh_context(options_);
+    ASSERT_TRUE(context);
+    transport_ = make_ssh_transport(io_, *context);
+    int in_count = 0;
+    const auto begun = Clock::now();
+    for (int i = 0; i < 8; ++i) {
+        boost::asio::co_spawn(io_, transport_->open(endpoint_, in(60s)),
+                              [&in_count](std::exception_ptr, Result<std::unique_ptr<Connection>> opened) {
+                                  ASSERT_TRUE(opened) << opened.error().message;
+                                  ++in_count;
+                              });
+    }
+    io_.run();
+    EXPECT_EQ(in_count, 8);
+    EXPECT_LE(counting.lists(), 1 + (Clock::now() - begun) / 5s) << "once, and again where that is long ago";
+}
+
+TEST_F(SshAgent, an_agent_that_hangs_costs_its_time_at_one_login) {
+    const FakeServer hanging(sshd_->file("hanging"), [](int peer) { wait_for_close(peer); });
+    options_.agent_socket = sshd_->file("hanging");
+    options_.connect_timeout = 2000ms;
+    options_.identity_files.clear();
+    expect_refused(options_, endpoint_, "auth_failed", "auth");
+    const auto again = await(io_, transport_->open(endpoint_, in(60s)));
+    ASSERT_FALSE(again);
+    expect_says(again.error().message, "the agent does not answer");
+    EXPECT_EQ(hanging.connections(), 1) << "the second login did not ask it";
 }
 
 }  // namespace
