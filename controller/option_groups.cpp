@@ -71,7 +71,7 @@ void add_reach_options(CLI::App& app, Options& options) {
              "ssh's configuration's, else whoever runs this)")
         ->group(reach);
     add_text(app, "-F,--ssh-config", "FILE", options.ssh_config,
-             "ssh's configuration, in place of ~/.ssh/config and /etc/ssh/ssh_config; none: no file")
+             "ssh's configuration; none: no file (default: ~/.ssh/config and /etc/ssh/ssh_config)")
         ->group(reach);
     add_jump_option(app, options);
     add_list(app, "--identity", "FILE", options.identities,

@@ -72,8 +72,8 @@ TEST(Help, SaysEachDefault) {
 TEST(Help, SaysTheDefaultsThatHold) {
     const std::string help = help_of({"clear", "--help"});
     for (const char* text : {"no limit", "default 1)", "default: withheld", "sudo -n", "default 64",
-                             "default 60s", "default 10s", "default clear", "else 100MiB", "default 2s",
-                             "default strict", "default text", "default auto", "default 50MiB"})
+                             "default 60s", "else 10s", "default clear", "else 100MiB", "default 2s",
+                             "else strict", "default text", "default auto", "default 50MiB"})
         EXPECT_THAT(help, HasSubstr(text));
 }
 
