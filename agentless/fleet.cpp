@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <thread>
+
 #include "agentless/become.hpp"
+#include "agentless/descriptors.hpp"
 #include "agentless/engine.hpp"
 #include "agentless/local_transport.hpp"
 #include "agentless/ssh/ssh_transport.hpp"
@@ -53,16 +57,43 @@ void note_unchecked(const SshContext& context, const Reach& reach, std::vector<s
                                 printable(ellipsize(inventory::fold(hosts), 300)), hosts.size()));
 }
 
+// Lowers a fan-out for which this process has too few descriptors. What to say about it; empty: nothing.
+std::string fit_fanout(SweepLimits& limits, std::size_t hosts) {
+    const Descriptors descriptors = raise_descriptor_limit();
+    const int wanted = std::min(limits.fanout, static_cast<int>(std::min<std::size_t>(hosts, 1'000'000)));
+    const auto shards = static_cast<std::size_t>(
+        limits.threads > 0 ? limits.threads : std::max(1u, std::thread::hardware_concurrency()));
+    const int fitting = fitting_fanout(wanted, descriptors, shards);
+    if (fitting >= wanted) return {};
+    limits.fanout = fitting;
+    return fmt::format("{} hosts at a time, not {}: a process may have {} files open here (ulimit -Hn)",
+                       fitting, wanted, descriptors.limit);
+}
+
 }  // namespace
+
+Status prepare(Reach& reach, const std::vector<HostTask>& tasks, const AskSecret& ask) {
+    if (reach.local) return {};
+    auto context = load_ssh_context(ssh_options(reach));
+    if (!context) return std::unexpected(context.error());
+    std::vector<Endpoint> endpoints;
+    for (const HostTask& task : tasks) endpoints.push_back(endpoint_of(task.host, reach));
+    if (auto unlocked = unlock_identities(**context, endpoints, ask); !unlocked) return unlocked;
+    reach.ssh = std::move(*context);
+    return {};
+}
 
 struct Sweep::State {
     Reach reach;
+    std::string fanout_note;  // empty: it is as wanted
     Engine engine;
 };
 
 Sweep::Sweep(std::vector<HostTask> tasks, Job job, Reach reach, SweepLimits limits, Observer& observer,
              Audit& audit) {
-    state_.reset(new State{reach, {std::move(tasks), std::move(job), reach, limits, observer, audit}});
+    std::string note = reach.local ? std::string() : fit_fanout(limits, tasks.size());
+    state_.reset(new State{
+        reach, std::move(note), {std::move(tasks), std::move(job), reach, limits, observer, audit}});
 }
 
 Sweep::~Sweep() = default;
@@ -72,13 +103,17 @@ Result<SweepResult> Sweep::run() {
     if (state_->reach.local)
         return state_->engine.run([&](auto& io) { return becoming(make_local_transport(io), secret); });
 
-    const auto context = load_ssh_context(ssh_options(state_->reach));
-    if (!context) return std::unexpected(context.error());
+    if (!state_->reach.ssh) {
+        if (auto prepared = prepare(state_->reach, {}, nullptr); !prepared)
+            return std::unexpected(prepared.error());
+    }
+    const std::shared_ptr<SshContext> context = state_->reach.ssh;
     auto result =
-        state_->engine.run([&](auto& io) { return becoming(make_ssh_transport(io, *context), secret); });
-    keep_host_keys(**context);
-    result.notes = ssh_notes(**context);
-    note_unchecked(**context, state_->reach, result.notes);
+        state_->engine.run([&](auto& io) { return becoming(make_ssh_transport(io, context), secret); });
+    keep_host_keys(*context);
+    result.notes = ssh_notes(*context);
+    note_unchecked(*context, state_->reach, result.notes);
+    if (!state_->fanout_note.empty()) result.notes.push_back(state_->fanout_note);
     return result;
 }
 

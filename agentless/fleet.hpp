@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "agentless/ask_secret.hpp"
 #include "agentless/outcome.hpp"
 #include "agentless/targets.hpp"
 #include "agentless/verdict.hpp"
@@ -17,6 +18,8 @@
 namespace cleanslate::agentless {
 
 class SharedSecret;
+struct SshContext;
+struct HostTask;
 
 enum class HostKeyCheck { strict, accept_new, off };
 
@@ -29,14 +32,20 @@ struct Reach {
     std::vector<std::string> known_hosts;         // in place of all others; accept-new writes to the first
     std::optional<HostKeyCheck> host_key_check;   // absent: ssh's configuration's, else strict
     std::optional<Milliseconds> connect_timeout;  // resolve, connect, handshake, auth: each; absent: as above
-    std::optional<std::string> jump;              // -J: the hops, first one first; "none"; absent: each host's
-    std::optional<std::string> ssh_config;        // -F; absent: ~/.ssh/config and the system's
+    std::optional<std::string> jump;        // -J: the hops, first one first; "none"; absent: each host's
+    std::optional<std::string> ssh_config;  // -F; absent: ~/.ssh/config and the system's
     // sudo on every host (--become), over and above the hosts whose inventory says so.
     bool become = false;
     // Each is given to no other host once it was refused, over all sweeps that share it.
     std::shared_ptr<SharedSecret> password;         // for hosts that take no key; null: none was asked for
     std::shared_ptr<SharedSecret> become_password;  // for sudo, where it asks; null: sudo -n
+    std::shared_ptr<SshContext> ssh;                // prepare()
 };
+
+// Reads keys, ssh's configuration and known hosts, and asks for passphrases (`ask`; null: nobody can be
+// asked), once for all sweeps that share this reach. Before any thread is started. A sweep whose reach was
+// not prepared reads them itself and asks nobody. Errors as Sweep::run.
+Status prepare(Reach& reach, const std::vector<HostTask>& tasks, const AskSecret& ask);
 
 // What is done to every host.
 struct Job {

@@ -75,9 +75,10 @@ KeyScan::~KeyScan() = default;
 
 Result<ScanResult> KeyScan::run() {
     State& state = *state_;
-    auto context = load_ssh_context(ssh_options(state.reach));
-    if (!context) return std::unexpected(context.error());
-    state.context = std::move(*context);
+    if (!state.reach.ssh) {
+        if (auto read = prepare(state.reach, {}, nullptr); !read) return std::unexpected(read.error());
+    }
+    state.context = state.reach.ssh;
     state.viewer = make_host_key_viewer(state.io, state.context);
     for (const inventory::Host& host : state.hosts) {
         const Error not_tried{"not_tried", "", "not tried: the scan ended first", "try this host again"};

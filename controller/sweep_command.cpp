@@ -191,6 +191,10 @@ int sweep_command(const Context& context) {
         print_error(filled.error());
         return exit_usage;
     }
+    if (auto read = prepare(reach, ready.order.tasks, ask_passphrase); !read) {
+        print_error(read.error());
+        return read.error().kind == "internal" ? exit_internal : exit_usage;
+    }
     if (auto files = prepare_files(context, ready); !files) {
         print_error(files.error());
         return exit_internal;

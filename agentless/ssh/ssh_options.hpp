@@ -2,12 +2,12 @@
 // How hosts are reached over SSH: what the command line says for all of them, over and above what an endpoint
 // says of its host. What is absent here and there is ssh's configuration's to say, then a default.
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "agentless/ask_secret.hpp"
 #include "base/units.hpp"
 
 namespace cleanslate::agentless {
@@ -19,9 +19,6 @@ enum class HostKeyPolicy {
     accept_new,  // a host of which nothing is known is believed once and written down
     off,         // every key, except one that is revoked
 };
-
-// Asks a person for a secret: the question, without a colon. Absent: nobody is there, or they would not say.
-using AskSecret = std::function<std::optional<std::string>(const std::string& question)>;
 
 struct SshOptions {
     std::string user;                         // empty: the configuration's, else whoever runs this
