@@ -36,7 +36,7 @@ std::string_view description_of(Command command) {
         case Command::hosts:
             return "Print the selected names; nothing is contacted";
         case Command::trust:
-            return "Show the hosts' keys, and add new ones to known_hosts after a yes";
+            return "Show the hosts' keys, and add new ones after a yes";
         case Command::playbooks:
             return "List the built-in playbooks, or print one unchanged";
         case Command::parse:

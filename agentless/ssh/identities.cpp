@@ -60,7 +60,7 @@ Result<Credentials> Identities::credentials_for(const HostSettings& settings) {
     credentials.agent_lists = agent_lists_;
     credentials.methods = settings.methods;
     for (const std::string& file : settings.identity_files) {
-        if (!settings.identities_named && !keys_.contains(file) && !file_exists(file)) continue;
+        if (is_passed_over(file, settings)) continue;
         const Entry& entry = this->entry(file);
         std::optional<Error> why;
         if (!entry.key) {
@@ -119,6 +119,10 @@ void Identities::add_other_certificates(const HostSettings& settings, Credential
 std::vector<std::string> Identities::notes() const {
     const std::lock_guard lock(mutex_);
     return notes_;
+}
+
+bool Identities::is_passed_over(const std::string& file, const HostSettings& settings) const {
+    return !settings.identities_named && !keys_.contains(file) && !file_exists(file);
 }
 
 Identities::Entry& Identities::entry(const std::string& file) {

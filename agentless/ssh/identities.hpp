@@ -43,6 +43,8 @@ class Identities {
     };
     Identities() = default;
     // These want the lock.
+    // Absent, and nobody who named it is to be told.
+    bool is_passed_over(const std::string& file, const HostSettings& settings) const;
     Entry& entry(const std::string& file);
     const Result<CertificateFile>* certificate(const std::string& file);
     void note(const Error& error);

@@ -49,6 +49,7 @@ Status Identities::unlock(const std::vector<HostSettings>& hosts, const AskSecre
 }
 
 bool Identities::needs_passphrase(const std::string& file, const HostSettings& settings) {
+    if (is_passed_over(file, settings)) return false;
     const Entry& entry = this->entry(file);
     if (entry.asked || !entry.key || !entry.key->locked) return false;
     if (!entry.key->blob.empty() && agent_of(settings).holds(entry.key->blob)) return false;
@@ -60,6 +61,7 @@ bool Identities::has_another(const HostSettings& settings) {
     const AgentList& agent = agent_of(settings);
     if (!settings.identities_only && !agent.keys.empty()) return true;
     return std::ranges::any_of(settings.identity_files, [&](const std::string& file) {
+        if (is_passed_over(file, settings)) return false;
         const Entry& entry = this->entry(file);
         return entry.key && (entry.key->key || agent.holds(entry.key->blob));
     });

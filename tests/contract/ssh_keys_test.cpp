@@ -190,6 +190,14 @@ TEST_F(SshKeys, nobody_is_asked_for_a_key_that_the_agent_holds) {
     EXPECT_TRUE(questions_.empty());
 }
 
+TEST_F(SshKeys, default_keys_that_are_not_there_are_not_worth_a_word) {
+    make_home();
+    ASSERT_TRUE(unlock(answering({"secret"})));
+    EXPECT_FALSE(open_again()) << "there is no key at all";
+    EXPECT_TRUE(questions_.empty());
+    EXPECT_TRUE(context_->identities->notes().empty()) << context_->identities->notes().front();
+}
+
 TEST_F(SshKeys, default_keys_are_asked_for_only_where_nothing_else_could_be_offered) {
     const std::string ssh = make_home();
     sshd_->make_key(ssh + "id_ed25519", "-t ed25519 -a 2 -N secret");
