@@ -15,13 +15,21 @@ constexpr std::size_t enough_unsent = 256u << 10;
 constexpr std::chrono::milliseconds time_to_let_go{2000};
 
 // Beside libssh2's codes, which are 0 and negative.
-constexpr int takes_no_input = 1;
+constexpr int takes_no_input = 1, floods = 2;
+
+// So much may come over the wire beside the output of a command (keys are exchanged anew, the server asks for
+// signs of life): libssh2 keeps what it has no use for. A byte of output in a packet of its own is 96 there.
+constexpr std::size_t most_beside_output = 8u << 20, most_for_a_byte = 128;
 
 // Moves the three streams of a command, as far as they go without waiting.
 class Streams {
   public:
     Streams(LIBSSH2_CHANNEL* channel, Link& link, const Script& script, std::size_t max_bytes)
-        : channel_(channel), link_(link), input_(script, link.event().waker()), max_bytes_(max_bytes) {}
+        : channel_(channel),
+          link_(link),
+          input_(script, link.event().waker()),
+          max_bytes_(max_bytes),
+          received_before_(link.received()) {}
 
     // One pass over all of them, again and again while something moves: 5 MB on stderr alone would otherwise
     // stop at its window. 0 at the end of both outputs (or where they have grown too long).
@@ -38,14 +46,19 @@ class Streams {
                 moved = true;
             }
         }
-        return too_much() || libssh2_channel_eof(channel_) != 0 ? 0 : LIBSSH2_ERROR_EAGAIN;
+        if (too_much() || libssh2_channel_eof(channel_) != 0) return 0;
+        return link_.received() - received_before_ > most_beside_output + most_for_a_byte * size()
+                   ? floods
+                   : LIBSSH2_ERROR_EAGAIN;
     }
 
-    bool too_much() const { return output.out.size() + output.err.size() > max_bytes_; }
+    bool too_much() const { return size() > max_bytes_; }
 
     RunOutput output;
 
   private:
+    std::size_t size() const { return output.out.size() + output.err.size(); }
+
     bool push_input() {
         if (input_.ended()) {
             if (eof_sent_) return false;
@@ -71,17 +84,17 @@ class Streams {
     Link& link_;
     GatedInput input_;
     std::size_t max_bytes_;
+    std::size_t received_before_;
     bool eof_sent_ = false, takes_none_ = false;
     char buffer_[16384];
 };
 
-// Bytes on the wire for so much output: small packets are mostly overhead. Beyond it the host sends something
-// else, which libssh2 may be keeping.
-std::size_t wire_bytes(std::size_t max_bytes) {
-    return (64u << 20) + 4 * std::min(max_bytes, std::size_t{1} << 40);
+std::unexpected<Error> flooded() {
+    return std::unexpected(
+        Error{"output_limit", "", "the host sends without end what is no output of a command", ""});
 }
 
-std::unexpected<Error> run_error(Session& session, Answer answer, std::size_t max_bytes) {
+std::unexpected<Error> run_error(Session& session, Answer answer) {
     session.abandon();
     switch (answer.how) {
         case Answer::How::deadline:
@@ -95,7 +108,7 @@ std::unexpected<Error> run_error(Session& session, Answer answer, std::size_t ma
         case Answer::How::silent:
             return std::unexpected(connection_lost("no sign of life from the host any more (keepalive)"));
         case Answer::How::flooded:
-            return std::unexpected(output_limit(max_bytes));
+            return flooded();
         case Answer::How::answered:
             break;
     }
@@ -114,6 +127,8 @@ std::unexpected<Error> run_error(Session& session, Answer answer, std::size_t ma
         case LIBSSH2_ERROR_PROTO:
             return std::unexpected(
                 connection_lost("what the host sends is no SSH any more: " + session.explain(answer.code)));
+        case floods:
+            return flooded();
         case takes_no_input:
             return fail("refused", "the host takes no input for a command: not a byte in a packet");
         default:
@@ -164,24 +179,24 @@ void read_end(LIBSSH2_SESSION* session, LIBSSH2_CHANNEL* channel, RunOutput& out
 
 Awaitable<Result<RunOutput>> run_command(Session& session, const Script& script, Limits limits) {
     LIBSSH2_SESSION* const handle = session.handle();
-    const std::size_t max_received = session.link().received() + wire_bytes(limits.max_bytes);
+    const auto most = [&] { return session.link().received() + most_beside_output; };
     LIBSSH2_CHANNEL* channel = nullptr;  // freed below, or with its session
-    Answer answer = co_await open_channel(session, channel, limits.deadline, max_received);
+    Answer answer = co_await open_channel(session, channel, limits.deadline, most());
     if (answer.how != Answer::How::silent && session.had_channel() && session.link().failed()) {
         session.abandon();
         co_return std::unexpected(connection_lost(
             "the host closed the connection after the command before (tinysshd serves one a connection)"));
     }
-    if (!answer.good()) co_return run_error(session, answer, limits.max_bytes);
+    if (!answer.good()) co_return run_error(session, answer);
 
     const Session::Step start = [&] { return libssh2_channel_exec(channel, script.command.c_str()); };
-    answer = co_await session.repeat(start, limits.deadline, max_received);
-    if (!answer.good()) co_return run_error(session, answer, limits.max_bytes);
+    answer = co_await session.repeat(start, limits.deadline, most());
+    if (!answer.good()) co_return run_error(session, answer);
 
     const auto streams = std::make_unique<Streams>(channel, session.link(), script, limits.max_bytes);
     const Session::Step move = [&] { return streams->move(); };
-    answer = co_await session.repeat(move, limits.deadline, max_received);
-    if (!answer.good()) co_return run_error(session, answer, limits.max_bytes);
+    answer = co_await session.repeat(move, limits.deadline);
+    if (!answer.good()) co_return run_error(session, answer);
     if (streams->too_much()) {
         session.abandon();
         co_return std::unexpected(output_limit(limits.max_bytes));
@@ -189,12 +204,12 @@ Awaitable<Result<RunOutput>> run_command(Session& session, const Script& script,
     // The exit status comes between EOF and CLOSE. A server that sends EOF and never CLOSE runs into the
     // deadline.
     const Session::Step wait = [&] { return libssh2_channel_wait_closed(channel); };
-    answer = co_await session.repeat(wait, limits.deadline, max_received);
-    if (!answer.good()) co_return run_error(session, answer, limits.max_bytes);
+    answer = co_await session.repeat(wait, limits.deadline, most());
+    if (!answer.good()) co_return run_error(session, answer);
     // Ours, which waits for nothing but the end of a key exchange that may be under way.
     const Session::Step close = [&] { return libssh2_channel_close(channel); };
-    answer = co_await session.repeat(close, limits.deadline, max_received);
-    if (answer.how != Answer::How::answered) co_return run_error(session, answer, limits.max_bytes);
+    answer = co_await session.repeat(close, limits.deadline, most());
+    if (answer.how != Answer::How::answered) co_return run_error(session, answer);
 
     read_end(handle, channel, streams->output);
     libssh2_channel_free(channel);  // both sides are closed: never EAGAIN
