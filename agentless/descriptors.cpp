@@ -39,7 +39,8 @@ int fitting_fanout(int wanted, const Descriptors& descriptors, std::size_t shard
     if (descriptors.limit == 0) return wanted;  // nobody could say
     const std::size_t taken = descriptors.open + for_files + for_shard * shards;
     const std::size_t left = descriptors.limit > taken ? descriptors.limit - taken : 0;
-    const auto most = std::clamp<std::size_t>(left / for_host, 1, static_cast<std::size_t>(std::max(1, wanted)));
+    const auto most =
+        std::clamp<std::size_t>(left / for_host, 1, static_cast<std::size_t>(std::max(1, wanted)));
     return static_cast<int>(most);
 }
 

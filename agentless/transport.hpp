@@ -96,9 +96,9 @@ class Transport {
     // Opens and authenticates. Errors carry phase "resolve", "connect", "handshake", "host-key" or "auth",
     // and kind "resolve_failed", "connect_refused", "connect_timeout", "connect_failed", "handshake_timeout",
     // "handshake_failed", "host_key_unknown", "host_key_changed", "host_key_revoked", "auth_failed",
-    // "auth_timeout", "cancelled". Where the way to the host is through another, and that one is at fault: the
-    // same error for all hosts behind it, with phase "jump" and kind "jump_failed". Own deadlines hold for
-    // each phase, and `deadline` for all of them.
+    // "auth_timeout", "cancelled". Where the way to the host is through another, and that one is at fault:
+    // the same error for all hosts behind it, with phase "jump" and kind "jump_failed". Own deadlines hold
+    // for each phase, and `deadline` for all of them.
     virtual Awaitable<Result<std::unique_ptr<Connection>>> open(const Endpoint& endpoint,
                                                                 Clock::time_point deadline) = 0;
     // Makes every open() and run() under way, and every later one, end soon with kind "cancelled".

@@ -91,8 +91,8 @@ could not be asked; see `cleanslate --help` for the others.)";
 
 Exit status: 0; 2 for a broken inventory, or where nothing is selected.)";
         case Command::trust:
-            return R"(Goes just far enough to see a host's key; nobody logs in, but at jump hosts, whose
-keys must be known. A key that has changed or is revoked is never added.
+            return R"(Goes just far enough to see a host's key; nobody logs in, but at jump hosts,
+whose keys must be known. A key that has changed or is revoked is never added.
 
 Examples:
   cleanslate trust -i fleet.yaml

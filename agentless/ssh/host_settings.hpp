@@ -38,7 +38,8 @@ struct HostSettings {
     std::string host_key_alias;     // the name to look for in known_hosts; empty: host_name and port
 
     Milliseconds connect_timeout{10'000};
-    Milliseconds alive_interval{15'000};  // a sign of life is asked for when nothing came for so long; 0: never
+    Milliseconds alive_interval{
+        15'000};  // a sign of life is asked for when nothing came for so long; 0: never
     int alive_count_max = 3;
 
     // At most one of the two is set. Each hop's own settings are asked for again by its name.

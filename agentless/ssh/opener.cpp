@@ -111,8 +111,8 @@ Awaitable<Opener::Attempt> Opener::attempt(const HostSettings& settings, Clock::
     if (!believed) co_return Attempt{std::unexpected(believed.error())};
     const auto login_deadline = std::min(overall, Clock::now() + settings.connect_timeout);
     const std::string name = shown_name(settings);
-    const Status in = co_await log_in(session, io_, cancellation_, *credentials,
-                                      context_->options.password, name, login_deadline);
+    const Status in = co_await log_in(session, io_, cancellation_, *credentials, context_->options.password,
+                                      name, login_deadline);
     if (!in) co_return Attempt{std::unexpected(in.error())};
     session.keep_alive(settings.alive_interval, settings.alive_count_max);
     greeted.turn.reset();

@@ -85,7 +85,8 @@ class SshSessionHeld : public SshSessions {
         ASSERT_TRUE(await(io_, session_->handshake({"ssh-ed25519"}, in(60s))));
         const auto credentials = (*identities)->credentials_for(*settings);
         ASSERT_TRUE(credentials) << credentials.error().message;
-        ASSERT_TRUE(await(io_, ssh::log_in(*session_, io_, cancellation_, *credentials, nullptr, "host", in(60s))));
+        ASSERT_TRUE(
+            await(io_, ssh::log_in(*session_, io_, cancellation_, *credentials, nullptr, "host", in(60s))));
     }
     // sshd may still count the one before.
     void hold_a_session() {
