@@ -60,8 +60,8 @@ std::string no_sshd_here();
 class Sshd {
   public:
     // `settings` are further lines of its sshd_config. `set_up`: shell commands that are run before it, as
-    // root in a mount namespace of its own, so that it may have an /etc/passwd and a /root of its own. Waits
-    // until it answers.
+    // root in a mount namespace of its own, so that it may have an /etc/passwd and a /root of its own;
+    // without them root's home is empty. Waits until it answers.
     explicit Sshd(const std::string& settings = {}, const std::string& set_up = {});
 
     Endpoint endpoint() const;
