@@ -20,6 +20,7 @@ Script::Warden::Leave SecretTurn::asked(const std::function<void()>& wake) {
         if (account.known == Known::nothing) account.learn(Known::tried, host_);
     }
     was_given_ = true;
+    is_settled_ = false;  // what was unsaid before is given anew
     return Leave::give;
 }
 

@@ -30,8 +30,9 @@ class Way {
   public:
     Way(const SshOptions& options, const SshConfig& config) : options_(options), config_(config) {}
 
+    // The host itself may well stand where its jump host does (a head node among its own nodes): only a hop
+    // that is needed on the way to itself has no end.
     Status add(const HostSettings& to) {
-        logins_.push_back(login_of(to));
         const std::vector<std::string> texts = to.proxy_jump;
         for (std::size_t i = 0; i < texts.size(); ++i) {
             auto hop = endpoint_of_hop(texts[i]);
@@ -46,10 +47,9 @@ class Way {
                     "none before)");
             }
             // A hop that is not the first is reached by those before it, whatever the configuration says.
+            logins_.push_back(login_of(*settings));
             if (i == 0) {
                 if (const auto before = add(*settings); !before) return before;
-            } else {
-                logins_.push_back(login_of(*settings));
             }
             if (!hops_.empty()) hop->proxy_jump = fmt::format("{}", fmt::join(names(), ","));
             hops_.push_back(std::move(*hop));
@@ -68,7 +68,7 @@ class Way {
 
     const SshOptions& options_;
     const SshConfig& config_;
-    std::vector<std::string> logins_;  // of the host and the hops so far
+    std::vector<std::string> logins_;  // of the hops so far
     std::vector<Endpoint> hops_;
 };
 

@@ -77,6 +77,17 @@ TEST_F(SshJumpConfig, a_jump_that_needs_itself_is_named) {
     expect_says(one_error(visit_each({named("gpu01")})).message, "jump host gpu01");
 }
 
+// A head node among the nodes behind it.
+TEST_F(SshJumpConfig, a_jump_host_is_reached_through_itself_where_only_the_host_is_to_go_that_way) {
+    const Sshd head;
+    SshOptions options = head.options();
+    Endpoint endpoint = head.endpoint();
+    endpoint.proxy_jump = "[" + endpoint.address + "]:" + std::to_string(head.port());
+    options.config_file = "none";
+    start(options);
+    EXPECT_TRUE(visit_each({endpoint}).front().ok("in\n"));
+}
+
 TEST_F(SshJumpConfig, a_hop_that_makes_no_sense_is_quoted) {
     start(options_with(""));
     Endpoint endpoint = named("gpu01");

@@ -3,6 +3,9 @@
 
 #include <unistd.h>
 
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
 #include "agentless/account_trouble.hpp"
 #include "agentless/shared_secret.hpp"
 #include "agentless/ssh/library.hpp"
@@ -104,6 +107,39 @@ TEST_F(SshPassword, that_is_refused_is_given_once_and_to_no_other_host) {
         const Error other = expect_refused(options_, endpoint_, "auth_failed", "auth");
         expect_says(other.message, "the password of pat was refused on " + first + ": not tried here");
         EXPECT_EQ(count(sshd_->log(), "Failed "), 0) << sshd_->log();
+    }
+}
+
+TEST_F(SshPassword, that_is_refused_ends_all_who_wait_for_it) {
+    // Without PAM the server names keyboard-interactive, and refuses it without a question.
+    for (const std::string& settings :
+         {with_passwords + "KbdInteractiveAuthentication yes\n", with_passwords, with_pam}) {
+        SCOPED_TRACE(settings);
+        serve(settings);
+        knows("Wrong-plover-31337");
+        auto context = load_ssh_context(options_);
+        ASSERT_TRUE(context) << context.error().message;
+        transport_ = make_ssh_transport(io_, *context);
+        std::vector<Error> errors;
+        auto task = [](Transport& transport, Endpoint where, std::vector<Error>& said) -> Awaitable<void> {
+            const auto connection = co_await transport.open(where, in(std::chrono::seconds(60)));
+            said.push_back(connection ? Error{"in", "", "", ""} : connection.error());
+        };
+        constexpr std::size_t hosts = 4;
+        for (std::size_t i = 0; i < hosts; ++i)
+            boost::asio::co_spawn(io_, task(*transport_, endpoint_, errors), boost::asio::detached);
+        io_.restart();
+        while (errors.size() < hosts && io_.run_one() > 0) continue;
+        ASSERT_EQ(errors.size(), hosts);
+        int refused = 0, withheld = 0;
+        for (const Error& error : errors) {
+            refused += error.message.find("the password of pat was refused;") != std::string::npos;
+            withheld += error.message.find("not tried here") != std::string::npos;
+        }
+        EXPECT_EQ(refused, 1);
+        EXPECT_EQ(withheld, 3) << errors.back().message;
+        EXPECT_EQ(count(sshd_->log(), "Failed password") + count(sshd_->log(), "Failed keyboard"), 1)
+            << sshd_->log();
     }
 }
 

@@ -118,6 +118,19 @@ TEST_F(Turns, AHostThatEndedForAnotherReasonLetsTheNextOneTry) {
     EXPECT_EQ(ask(*second), Leave::give);
 }
 
+// A host that refuses one method before it asks for the password is given it by the next.
+TEST_F(Turns, WhatIsSaidOfASecondGivingIsHeardToo) {
+    const auto first = turn("gpu01"), second = turn("gpu02");
+    ask(*first);
+    first->unsaid();
+    EXPECT_EQ(ask(*first), Leave::give);
+    EXPECT_EQ(ask(*second), Leave::wait);
+    first->refused();
+    EXPECT_EQ(wakes, 1);
+    EXPECT_EQ(ask(*second), Leave::withhold);
+    EXPECT_EQ(second->withheld(), "the password was refused on gpu01: not tried here");
+}
+
 TEST_F(Turns, OneThatNoLongerWaitsIsNotWoken) {
     const auto first = turn("gpu01");
     ask(*first);
