@@ -56,6 +56,11 @@ class Engine::Shard {
                          engine_.outcomes_[index], *transport_, wakeup};
             co_await host.run();
             sleepers_.erase(&wakeup);
+            // A host that the deadline cut may be told so before the deadline's own timer is.
+            if (engine_.outcomes_[index].error && Clock::now() >= engine_.context_.deadline) {
+                engine_.context_.deadline_passed = true;
+                engine_.context_.winding_down = true;
+            }
             engine_.host_finished(engine_.outcomes_[index]);
         }
         if (--live_ == 0) {
