@@ -128,6 +128,12 @@ TEST_P(LockScript, GoesToOneOfTwoThatRace) {
             Seen mine;
             host.run(GetParam(), lock_script(request(0), nonce), mine);
             host.file(file, mine.out);
+            // The lock hangs on the racer that took it: nobody goes before all have been told.
+            becomes_true([] {
+                int told = 0;
+                for (int j = 0; j < 4; ++j) told += !content("/run/racer" + std::to_string(j)).empty();
+                return told == 4;
+            });
             ::_exit(0);
         }
         for (const int racer : racers) becomes_true([&] { return !lives(racer); });
