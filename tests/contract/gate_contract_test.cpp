@@ -133,6 +133,22 @@ TEST_P(Gate, a_prompt_is_answered_and_taken_out) {
     EXPECT_FALSE(ran->gate_refused);
 }
 
+// As sudo-rs does, which puts its own name before the prompt that it was given, and words behind it.
+TEST_P(Gate, a_prompt_between_words_of_the_programs_own_is_answered) {
+    const auto ran =
+        run("printf \"[sudo: prompt-7d0a31:] Password: \" >&2; read -r x; echo \"got $x\"; echo "
+            "marker-7d0a31; exec "
+            "/bin/sh -s",
+            says({{"", "[sudo: prompt-7d0a31:] Password: ", false},
+                  {"got secret\nmarker-7d0a31\n", "", false},
+                  {"in\n", "", false}}));
+    ASSERT_TRUE(ran) << ran.error().message;
+    EXPECT_EQ(ran->out, "got secret\nin\n");
+    EXPECT_TRUE(ran->gate_asked);
+    EXPECT_TRUE(ran->gate_passed);
+    EXPECT_FALSE(ran->gate_refused);
+}
+
 TEST_P(Gate, prompt_and_marker_may_come_in_pieces) {
     const auto ran =
         run("for x in p r ompt-7d 0a31:; do printf \"%s\" $x >&2; sleep 0.02; done; read -r x; "

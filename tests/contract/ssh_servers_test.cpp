@@ -39,7 +39,7 @@ class SshServers : public SshTest {
 
     std::string file(const std::string& name) const { return files_->path(name); }
     Endpoint endpoint() const {
-        return {.name = "host", .address = "127.0.0.77", .port = port_, .user = "root"};
+        return {.name = "host", .address = "127.0.0.77", .port = port_, .user = "root", .identity_file = {}};
     }
     SshOptions options(const std::string& host_key_line) const {
         SshOptions options;
