@@ -83,8 +83,9 @@ TEST_F(SshProxyCommand, what_it_says_is_printable_and_not_endless) {
 }
 
 TEST_F(SshProxyCommand, what_is_no_ssh_is_told_apart_from_what_gives_no_connection) {
-    const Error error =
-        expect_refused(options_with("echo hello"), target_->endpoint(), "handshake_failed", "handshake");
+    // It is there until our greeting came: one that is gone by then is one that gives no connection.
+    const SshOptions options = options_with("sh -c 'echo hello; read -r x'");
+    const Error error = expect_refused(options, target_->endpoint(), "handshake_failed", "handshake");
     expect_says(error.message, "hello");
 }
 
