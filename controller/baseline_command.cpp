@@ -118,6 +118,8 @@ int baseline_command(const Context& context) {
     Reach reach = reach_for(context.options, context.environment);
     if (auto filled = fill_passwords(context.options, *tasks, reach); !filled)
         return refused(filled.error(), exit_usage);
+    if (auto read = prepare_reach(reach, *tasks); !read)
+        return refused(read.error(), read.error().kind == "internal" ? exit_internal : exit_usage);
 
     StopSignals signals;
     const std::string started = rfc3339(std::time(nullptr));

@@ -85,7 +85,8 @@ Result<std::size_t> read_line(const SecretQuestion& question, int terminal, int 
     while (used < line.bytes.size()) {
         pollfd waits[2] = {{terminal, POLLIN, 0}, {signals, POLLIN, 0}};
         if (::poll(waits, 2, -1) < 0 && errno != EINTR) return refused(question, reason(errno));
-        if (waits[1].revents != 0) return refused(question, "interrupted");
+        if (waits[1].revents != 0)
+            return fail("interrupted", question.about + ": interrupted; no host was contacted");
         if (waits[0].revents == 0) continue;
         const ssize_t got = ::read(terminal, line.bytes.data() + used, line.bytes.size() - used);
         if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;

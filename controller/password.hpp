@@ -21,7 +21,8 @@ struct SecretQuestion {
 
 // Asks on the controlling terminal. Call it before any thread is started: while it waits, SIGINT, SIGTERM,
 // SIGHUP, SIGQUIT and SIGTSTP are its own, so that the terminal is as it was whatever ends it; each of them
-// is taken as "no". Errors (kind "usage"): no terminal, nothing typed, more than 1023 bytes, interrupted.
+// is taken as "no". Errors (kind "usage"): no terminal, nothing typed, more than 1023 bytes; (kind
+// "interrupted"): one of those signals.
 Result<std::string> ask_secret(const SecretQuestion& question);
 // The same on a terminal that is open already, for tests.
 Result<std::string> ask_secret_on(int terminal, const SecretQuestion& question);

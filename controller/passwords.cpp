@@ -81,15 +81,27 @@ Status fill_passwords(const Options& options, const std::vector<HostTask>& tasks
     return fill_passwords(options, tasks, reach, ask_secret);
 }
 
-std::optional<std::string> ask_passphrase(const std::string& question) {
-    leave_no_core();
-    SecretQuestion secret;
-    secret.text = question + ": ";
-    secret.about = "passphrase";
-    secret.may_be_empty = true;
-    auto typed = ask_secret(secret);
-    if (!typed || typed->empty()) return std::nullopt;
-    return std::move(*typed);
+Status prepare_reach(agentless::Reach& reach, const std::vector<HostTask>& tasks, const AskSecret& ask) {
+    std::optional<Error> interrupted;
+    const auto ask_passphrase = [&](const std::string& question) -> std::optional<std::string> {
+        if (interrupted) return std::nullopt;
+        leave_no_core();
+        SecretQuestion secret;
+        secret.text = question + ": ";
+        secret.about = "passphrase";
+        secret.may_be_empty = true;
+        auto typed = ask(secret);
+        if (typed && !typed->empty()) return std::move(*typed);
+        if (!typed && typed.error().kind == "interrupted") interrupted = typed.error();
+        return std::nullopt;
+    };
+    auto prepared = agentless::prepare(reach, tasks, ask_passphrase);
+    if (interrupted) return std::unexpected(std::move(*interrupted));
+    return prepared;
+}
+
+Status prepare_reach(agentless::Reach& reach, const std::vector<HostTask>& tasks) {
+    return prepare_reach(reach, tasks, ask_secret);
 }
 
 }  // namespace cleanslate::controller

@@ -2,7 +2,6 @@
 // The passwords of a sweep: --ask-pass, of the logins, and --ask-become-pass, of sudo.
 
 #include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,7 +23,11 @@ Status fill_passwords(const Options& options, const std::vector<agentless::HostT
 Status fill_passwords(const Options& options, const std::vector<agentless::HostTask>& tasks,
                       agentless::Reach& reach);
 
-// A passphrase, on the terminal. Absent: nobody is there, or they typed nothing.
-std::optional<std::string> ask_passphrase(const std::string& question);
+// Reads keys, ssh's configuration and known hosts, and asks for passphrases (agentless::prepare()). An
+// interrupt at one of those questions ends all of it: an error of kind "interrupted".
+Status prepare_reach(agentless::Reach& reach, const std::vector<agentless::HostTask>& tasks,
+                     const AskSecret& ask);
+// On the terminal.
+Status prepare_reach(agentless::Reach& reach, const std::vector<agentless::HostTask>& tasks);
 
 }  // namespace cleanslate::controller

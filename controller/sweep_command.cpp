@@ -191,7 +191,7 @@ int sweep_command(const Context& context) {
         print_error(filled.error());
         return exit_usage;
     }
-    if (auto read = prepare(reach, ready.order.tasks, ask_passphrase); !read) {
+    if (auto read = prepare_reach(reach, ready.order.tasks); !read) {
         print_error(read.error());
         return read.error().kind == "internal" ? exit_internal : exit_usage;
     }

@@ -3,9 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include "agentless/shared_secret.hpp"
 #include "command_line.hpp"
 #include "controller/settings.hpp"
+#include "temporary_folder.hpp"
 
 namespace cleanslate::controller::testing {
 namespace {
@@ -70,6 +73,39 @@ TEST(BecomePassword, ThatCouldNotBeHadIsTheErrorThatSaysWhy) {
     ASSERT_FALSE(asked.status);
     EXPECT_EQ(asked.status.error().message, "interrupted");
     EXPECT_EQ(text_of(asked.reach.become_password), std::nullopt);
+}
+
+// Whoever interrupts a question wants nothing to be contacted.
+TEST(PrepareReach, EndsWhereAPassphrasesQuestionIsInterrupted) {
+    if (std::system("command -v ssh-keygen >/dev/null") != 0) GTEST_SKIP() << "needs ssh-keygen";
+    const TemporaryFolder folder;
+    agentless::Reach reach;
+    reach.ssh_config = "none";
+    for (const char* name : {"one", "two"}) {
+        const std::string file = folder.file(name);
+        ASSERT_EQ(std::system(("ssh-keygen -q -t ed25519 -a 1 -N secret -f " + file).c_str()), 0);
+        reach.identity_files.push_back(file);
+    }
+    int questions = 0;
+    const auto interrupts = [&](const SecretQuestion&) -> Result<std::string> {
+        ++questions;
+        return fail("interrupted", "passphrase: interrupted; no host was contacted");
+    };
+    const Status interrupted = prepare_reach(reach, two_hosts(false), interrupts);
+    ASSERT_FALSE(interrupted);
+    EXPECT_EQ(interrupted.error().kind, "interrupted");
+    EXPECT_EQ(questions, 1);
+    EXPECT_EQ(reach.ssh, nullptr);
+
+    const auto says_nothing = [](const SecretQuestion&) -> Result<std::string> { return std::string(); };
+    const Status silent = prepare_reach(reach, two_hosts(false), says_nothing);
+    ASSERT_FALSE(silent);
+    EXPECT_THAT(silent.error().message, HasSubstr("no passphrase was given"));
+
+    const auto knows = [](const SecretQuestion&) -> Result<std::string> { return std::string("secret"); };
+    const Status prepared = prepare_reach(reach, two_hosts(false), knows);
+    EXPECT_TRUE(prepared) << prepared.error().message;
+    EXPECT_NE(reach.ssh, nullptr);
 }
 
 TEST(Password, OfTheLoginIsAskedForOnce) {
