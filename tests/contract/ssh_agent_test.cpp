@@ -14,19 +14,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-class SshAgent : public SshTest {
-  protected:
-    void SetUp() override {
-        SshTest::SetUp();
-        if (IsSkipped()) return;
-        sshd_ = std::make_unique<Sshd>();
-        options_ = sshd_->options();
-        endpoint_ = sshd_->endpoint();
-    }
-    std::unique_ptr<Sshd> sshd_;
-    SshOptions options_;
-    Endpoint endpoint_;
-};
+class SshAgent : public SshdTest {};
 
 TEST_F(SshAgent, the_agent_signs_with_its_keys) {
     const Agent agent;

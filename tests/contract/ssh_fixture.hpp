@@ -55,4 +55,19 @@ class SshTest : public testing::Test {
     std::unique_ptr<Transport> transport_;
 };
 
+// With one sshd that lets one in as it is.
+class SshdTest : public SshTest {
+  protected:
+    void SetUp() override {
+        SshTest::SetUp();
+        if (IsSkipped()) return;
+        sshd_ = std::make_unique<Sshd>();
+        options_ = sshd_->options();
+        endpoint_ = sshd_->endpoint();
+    }
+    std::unique_ptr<Sshd> sshd_;
+    SshOptions options_;
+    Endpoint endpoint_;
+};
+
 }  // namespace cleanslate::agentless::contract

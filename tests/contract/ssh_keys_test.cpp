@@ -13,16 +13,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-class SshKeys : public SshTest {
+class SshKeys : public SshdTest {
   protected:
-    void SetUp() override {
-        SshTest::SetUp();
-        if (IsSkipped()) return;
-        sshd_ = std::make_unique<Sshd>();
-        options_ = sshd_->options();
-        endpoint_ = sshd_->endpoint();
-    }
-
     // Answers every question with the next of these, then with nothing.
     AskSecret answering(std::vector<std::string> answers) {
         questions_.clear();
@@ -64,9 +56,6 @@ class SshKeys : public SshTest {
         return "home/.ssh/";
     }
 
-    std::unique_ptr<Sshd> sshd_;
-    SshOptions options_;
-    Endpoint endpoint_;
     std::vector<std::string> questions_;
 };
 

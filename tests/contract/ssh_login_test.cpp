@@ -8,19 +8,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-class SshLogin : public SshTest {
-  protected:
-    void SetUp() override {
-        SshTest::SetUp();
-        if (IsSkipped()) return;
-        sshd_ = std::make_unique<Sshd>();
-        options_ = sshd_->options();
-        endpoint_ = sshd_->endpoint();
-    }
-    std::unique_ptr<Sshd> sshd_;
-    SshOptions options_;
-    Endpoint endpoint_;
-};
+class SshLogin : public SshdTest {};
 
 TEST_F(SshLogin, each_kind_of_key_lets_one_in) {
     const std::pair<const char*, const char*> kinds[] = {

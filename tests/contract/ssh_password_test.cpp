@@ -3,12 +3,10 @@
 
 #include <unistd.h>
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
-
 #include "agentless/account_trouble.hpp"
 #include "agentless/shared_secret.hpp"
 #include "agentless/ssh/library.hpp"
+#include "tests/contract/jump_fixture.hpp"
 #include "tests/contract/ssh_fixture.hpp"
 
 namespace cleanslate::agentless::contract {
@@ -120,24 +118,14 @@ TEST_F(SshPassword, that_is_refused_ends_all_who_wait_for_it) {
         auto context = load_ssh_context(options_);
         ASSERT_TRUE(context) << context.error().message;
         transport_ = make_ssh_transport(io_, *context);
-        std::vector<Error> errors;
-        auto task = [](Transport& transport, Endpoint where, std::vector<Error>& said) -> Awaitable<void> {
-            const auto connection = co_await transport.open(where, in(std::chrono::seconds(60)));
-            said.push_back(connection ? Error{"in", "", "", ""} : connection.error());
-        };
-        constexpr std::size_t hosts = 4;
-        for (std::size_t i = 0; i < hosts; ++i)
-            boost::asio::co_spawn(io_, task(*transport_, endpoint_, errors), boost::asio::detached);
-        io_.restart();
-        while (errors.size() < hosts && io_.run_one() > 0) continue;
-        ASSERT_EQ(errors.size(), hosts);
         int refused = 0, withheld = 0;
-        for (const Error& error : errors) {
-            refused += error.message.find("the password of pat was refused;") != std::string::npos;
-            withheld += error.message.find("not tried here") != std::string::npos;
+        for (const Visit& visit :
+             visit_all(io_, *transport_, std::vector<Endpoint>(4, endpoint_), Script{"echo in", ""})) {
+            refused += visit.problem().find("the password of pat was refused;") != std::string::npos;
+            withheld += visit.problem().find("not tried here") != std::string::npos;
         }
         EXPECT_EQ(refused, 1);
-        EXPECT_EQ(withheld, 3) << errors.back().message;
+        EXPECT_EQ(withheld, 3);
         EXPECT_EQ(count(sshd_->log(), "Failed password") + count(sshd_->log(), "Failed keyboard"), 1)
             << sshd_->log();
     }

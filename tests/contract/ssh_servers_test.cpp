@@ -4,12 +4,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <filesystem>
 
 #include "agentless/ssh/library.hpp"
 #include "tests/contract/fake_server.hpp"
+#include "tests/contract/jump_fixture.hpp"
 #include "tests/contract/ssh_fixture.hpp"
 
 namespace cleanslate::agentless::contract {
@@ -110,21 +109,9 @@ TEST_F(Dropbear, that_takes_no_more_logins_at_once_is_asked_by_a_few_at_a_time) 
     auto context = load_ssh_context(options(key));
     ASSERT_TRUE(context) << context.error().message;
     transport_ = make_ssh_transport(io_, *context);
-    auto task = [](Transport& transport, Endpoint where, int& in_here, int& ends,
-                   std::string& said) -> Awaitable<void> {
-        const auto connection = co_await transport.open(where, in(60s));
-        if (connection) ++in_here;
-        if (!connection) said += connection.error().message + "\n";
-        ++ends;
-    };
-    int in_count = 0, ended = 0;
-    std::string errors;
-    constexpr int hosts = 20;
-    for (int i = 0; i < hosts; ++i)
-        boost::asio::co_spawn(io_, task(*transport_, endpoint(), in_count, ended, errors),
-                              boost::asio::detached);
-    while (ended < hosts) io_.run_one();
-    EXPECT_EQ(in_count, hosts) << errors;
+    const std::vector<Endpoint> hosts(20, endpoint());
+    for (const Visit& visit : visit_all(io_, *transport_, hosts, Script{"echo in", ""}))
+        EXPECT_TRUE(visit.ok("in\n")) << visit.problem();
 }
 
 TEST_F(Dropbear, that_refuses_the_key_is_told_by_its_fingerprint) {

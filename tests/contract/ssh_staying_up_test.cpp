@@ -11,6 +11,7 @@
 #include "agentless/ssh/login_turns.hpp"
 #include "agentless/ssh/tcp.hpp"
 #include "tests/contract/fake_server.hpp"
+#include "tests/contract/jump_fixture.hpp"
 #include "tests/contract/ssh_fixture.hpp"
 
 namespace cleanslate::agentless::contract {
@@ -20,36 +21,9 @@ using namespace std::chrono_literals;
 using boost::asio::ip::make_address;
 using boost::asio::ip::tcp;
 
-// A port that accepts nobody and refuses nobody, as behind a firewall that drops: its queue is full.
-class BlackHole {
-  public:
-    explicit BlackHole(const std::string& address) {
-        const tcp::endpoint any(make_address(address), 0);
-        listener_ = ::socket(any.protocol().family(), SOCK_STREAM | SOCK_CLOEXEC, 0);
-        EXPECT_EQ(::bind(listener_, any.data(), any.size()), 0);
-        EXPECT_EQ(::listen(listener_, 0), 0);
-        socklen_t size = where_.capacity();
-        EXPECT_EQ(::getsockname(listener_, where_.data(), &size), 0);
-        where_.resize(size);
-        for (int i = 0; i < 3; ++i) {
-            const int fd = ::socket(any.protocol().family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-            ::connect(fd, where_.data(), where_.size());
-            fill_.push_back(fd);
-        }
-    }
-    ~BlackHole() {
-        for (const int fd : fill_) ::close(fd);
-        ::close(listener_);
-    }
-    BlackHole(const BlackHole&) = delete;
-    BlackHole& operator=(const BlackHole&) = delete;
-    tcp::endpoint where() const { return where_; }
-
-  private:
-    int listener_ = -1;
-    tcp::endpoint where_;
-    std::vector<int> fill_;
-};
+tcp::endpoint where_is(const BlackHole& hole) {
+    return {make_address(hole.endpoint().address), *hole.endpoint().port};
+}
 
 tcp::endpoint nobody() {
     boost::asio::io_context io;
@@ -68,10 +42,10 @@ class SshStayingUp : public SshTest {
 
 TEST_F(SshStayingUp, an_address_that_swallows_everything_does_not_keep_the_next_from_being_tried) {
     FakeServer server([](int peer) { wait_for_close(peer); });
-    const BlackHole hole("127.0.0.1");
+    const BlackHole hole;
     const tcp::endpoint good(make_address("127.0.0.1"), *server.endpoint().port);
     const auto began = Clock::now();
-    const auto link = connect({hole.where(), good}, 60s);
+    const auto link = connect({where_is(hole), good}, 60s);
     ASSERT_TRUE(link) << link.error().message;
     EXPECT_LT(Clock::now() - began, 30s) << "it waited for the first";
     (*link)->close();
@@ -96,8 +70,8 @@ TEST_F(SshStayingUp, all_addresses_that_refuse_are_one_refusal_that_names_an_add
 }
 
 TEST_F(SshStayingUp, addresses_that_swallow_everything_end_in_time) {
-    const BlackHole first("127.0.0.1"), second("127.0.0.1");
-    const auto link = connect({first.where(), second.where()}, 700ms);
+    const BlackHole first, second;
+    const auto link = connect({where_is(first), where_is(second)}, 700ms);
     ASSERT_FALSE(link);
     EXPECT_EQ(link.error().kind, "connect_timeout");
 }
@@ -187,20 +161,9 @@ TEST_F(SshStayingUp, a_server_sees_a_few_logins_at_a_time_and_every_host_gets_in
     auto context = load_ssh_context(options);
     ASSERT_TRUE(context) << context.error().message;
     transport_ = make_ssh_transport(io_, *context);
-    constexpr int hosts = 30;
-    int in_count = 0, ended = 0;
-    std::vector<std::string> errors;
-    auto task = [](Transport& transport, Endpoint where, int& in_here, int& ends,
-                   std::vector<std::string>& said) -> Awaitable<void> {
-        const auto connection = co_await transport.open(where, in(60s));
-        connection ? void(++in_here) : said.push_back(connection.error().message);
-        ++ends;
-    };
-    for (int i = 0; i < hosts; ++i)
-        boost::asio::co_spawn(io_, task(*transport_, sshd.endpoint(), in_count, ended, errors),
-                              boost::asio::detached);
-    while (ended < hosts) io_.run_one();
-    EXPECT_EQ(in_count, hosts) << testing::PrintToString(errors);
+    const std::vector<Endpoint> hosts(30, sshd.endpoint());
+    for (const Visit& visit : visit_all(io_, *transport_, hosts, Script{"echo in", ""}))
+        EXPECT_TRUE(visit.ok("in\n")) << visit.problem();
     EXPECT_EQ(sshd.log().find("drop connection"), std::string::npos) << "it was asked by too many at a time";
 }
 
