@@ -35,13 +35,17 @@ struct KeyScan::State {
         while (next < hosts.size() && !winding_down) {
             const std::size_t index = next++;
             const Endpoint endpoint = endpoint_of(hosts[index], reach);
-            auto keys = co_await viewer->look(endpoint, deadline);
             ScannedHost& host = result.hosts[index];
-            host.error.reset();
-            if (keys)
-                host.keys = std::move(*keys);
-            else
-                host.error = std::move(keys.error());
+            try {
+                auto keys = co_await viewer->look(endpoint, deadline);
+                host.error.reset();
+                if (keys)
+                    host.keys = std::move(*keys);
+                else
+                    host.error = std::move(keys.error());
+            } catch (const std::exception& thrown) {  // the others go on, and the scan ends
+                host.error = Error{"internal", "", thrown.what(), "try this host again"};
+            }
         }
         if (--live == 0) {
             timer.cancel();
@@ -63,6 +67,13 @@ struct KeyScan::State {
         io.run();
     }
 };
+
+bool may_be_added(const ScannedHost& host) {
+    using Standing = ShownHostKey::Standing;
+    return std::ranges::all_of(host.keys, [](const ShownHostKey& key) {
+        return key.standing == Standing::known || key.standing == Standing::unknown;
+    });
+}
 
 KeyScan::KeyScan(std::vector<inventory::Host> hosts, Reach reach, SweepLimits limits)
     : state_(std::make_unique<State>()) {
@@ -102,6 +113,7 @@ std::vector<std::string> KeyScan::add(ScanResult& result) {
     using Standing = ShownHostKey::Standing;
     std::vector<std::string> unwritten;
     for (std::size_t i = 0; i < result.hosts.size(); ++i) {
+        if (!may_be_added(result.hosts[i])) continue;
         for (const ShownHostKey& key : result.hosts[i].keys) {
             if (key.standing != Standing::unknown) continue;
             const auto believed =

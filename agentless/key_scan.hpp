@@ -19,6 +19,10 @@ struct ScannedHost {
     std::optional<Error> error;      // none was seen
 };
 
+// Whether new keys of this host may be added: not beside one that has changed or is revoked, which is no
+// place for a yes in passing.
+bool may_be_added(const ScannedHost& host);
+
 struct ScanResult {
     std::vector<ScannedHost> hosts;  // in the order of the inventory, one each, always
     bool interrupted = false;

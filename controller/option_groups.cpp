@@ -53,9 +53,10 @@ void add_host_options(CLI::App& app, Options& options) {
     };
     app.add_option_function<std::vector<std::string>>(
            "-H,--hosts", join,
-           "Hosts outright, without an inventory: 'root@gpu[01-04]:22'; repeatable; not together with -i, -l "
-           "or "
-           "--local (default: none)")
+           std::string("Hosts outright, without an inventory: 'root@gpu[01-04]:22'; repeatable; not together "
+                       "with -i") +
+               (options.command == Command::trust ? " or -l (default: none)"
+                                                  : ", -l or --local (default: none)"))
         ->type_name("TARGETS")
         ->allow_extra_args(false)
         ->group(group);

@@ -156,7 +156,8 @@ Status combine(Options& options, const Environment& environment) {
         if (found == environment.end() || found->second.empty())
             return fail(
                 "usage",
-                "which hosts? Give -i INVENTORY (or set $CLEANSLATE_INVENTORY), -H TARGETS or --local");
+                std::string("which hosts? Give -i INVENTORY (or set $CLEANSLATE_INVENTORY)") +
+                    (options.command == Command::trust ? " or -H TARGETS" : ", -H TARGETS or --local"));
         options.inventory = found->second;
     }
     if (options.command == Command::run && trim(options.remote_command).empty())

@@ -218,6 +218,7 @@ int exit_status(const TrustReport& report, int stop_signal) {
 NewKeys new_keys(const ScanResult& result) {
     NewKeys count;
     for (const ScannedHost& host : result.hosts) {
+        if (!may_be_added(host)) continue;
         const auto keys = std::ranges::count(host.keys, Standing::unknown, &ShownHostKey::standing);
         count.keys += static_cast<std::size_t>(keys);
         count.hosts += keys > 0 ? 1 : 0;

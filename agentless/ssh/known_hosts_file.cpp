@@ -117,7 +117,7 @@ Status append(int fd, const std::string& lines) {
     const ssize_t count = ::write(fd, lines.data(), lines.size());
     if (count < 0) return failed(errno);
     if (static_cast<std::size_t>(count) == lines.size()) {
-        ::fdatasync(fd);
+        if (::fdatasync(fd) != 0 && errno != EINVAL && errno != ENOSYS) return failed(errno);
         return {};
     }
     // A full disk took a part. A line that is cut in the middle of a key must not stay.

@@ -326,6 +326,7 @@ TEST(Options, TrustIsAboutHostsOverSsh) {
     EXPECT_THAT(refusal({"trust", "--local"}), HasSubstr("--local"));
     EXPECT_THAT(refusal({"trust", "-H", "gpu01", "--max-failures", "1"}), HasSubstr("--max-failures"));
     EXPECT_THAT(refusal({"trust"}), HasSubstr("which hosts?"));
+    EXPECT_THAT(refusal({"trust"}), Not(HasSubstr("--local"))) << "it goes over SSH or not at all";
 }
 
 }  // namespace

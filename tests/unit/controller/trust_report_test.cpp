@@ -137,8 +137,8 @@ TEST(TrustReport, counts_the_new_keys) {
     const TrustReport all = report({host("a", {key(Standing::unknown, "1"), key(Standing::unknown, "2")}),
                                     host("b", {key(Standing::known, "3")}),
                                     host("c", {key(Standing::unknown, "4"), key(Standing::revoked, "5")})});
-    EXPECT_EQ(new_keys(all.result).hosts, 2u);
-    EXPECT_EQ(new_keys(all.result).keys, 3u);
+    EXPECT_EQ(new_keys(all.result).hosts, 1u) << "nobody is asked about what stands beside a revoked key";
+    EXPECT_EQ(new_keys(all.result).keys, 2u);
 }
 
 TEST(TrustReport, json_has_everything) {
