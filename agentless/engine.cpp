@@ -35,6 +35,10 @@ class Engine::Shard {
         });
         for (std::size_t i = 0, n = live_; i < n; ++i) asio::co_spawn(io_, work(), asio::detached);
         io_.run();
+        // Logins at jump hosts that nobody needs any more give their turns back: other shards wait for them.
+        cut();
+        io_.restart();
+        io_.poll();
     }
 
     // From any thread.

@@ -189,7 +189,7 @@ void JumpHost::logged_in(std::unique_ptr<Session> session) {
 void JumpHost::login_failed(const Error& error) {
     static thread_local std::minstd_rand random(std::random_device{}());
     if (closed_) return;
-    if (const auto refusal = logins_->refusal(key_)) return answer_all(*refusal);
+    if (const auto refusal = logins_->refusal(key_); refusal && !has_lane()) return answer_all(*refusal);
     if (error.kind == "cancelled") return answer_all(in_phase(cancelled(), "jump"));
     const auto pause = first_pause * (1 << std::min(failures_, 4));
     next_login_ = Clock::now() + pause / 2 + pause * static_cast<int>(random() % 1000) / 1000;
@@ -210,6 +210,7 @@ void JumpHost::lane_ended(Lane& lane, std::shared_ptr<OpenRequest> unanswered) {
         unanswered->done.notify();
     } else if (unanswered) {
         unanswered->begun.reset();
+        unanswered->done.notify();  // its time begins again with the next lane
         waiting_.push_front(std::move(unanswered));
     }
     if (cancellation_->requested()) return answer_all(in_phase(cancelled(), "jump"));
@@ -224,6 +225,7 @@ void JumpHost::answer_all(const Error& error) {
 }
 
 std::optional<Error> JumpHost::known_failure() const {
+    if (has_lane()) return std::nullopt;  // it has let us in, whatever became of a further login
     if (auto refusal = logins_->refusal(key_)) return refusal;
     return broken_ && Clock::now() < broken_until_ ? broken_ : std::nullopt;
 }

@@ -4,6 +4,35 @@
 
 namespace cleanslate::agentless::ssh {
 
+// Whoever waits leaves the queue when its coroutine ends, also where that is dropped with its io_context.
+class LoginTurns::Queued {
+  public:
+    Queued(LoginTurns& turns, std::string server, std::shared_ptr<Waiting> waiting)
+        : turns_(turns), server_(std::move(server)), waiting_(std::move(waiting)) {}
+    ~Queued() {
+        if (taken_) return;
+        const std::lock_guard lock(turns_.mutex_);
+        if (waiting_->called)
+            turns_.pass_on(server_);
+        else
+            std::erase(turns_.servers_[server_].waiting, waiting_);
+    }
+    Queued(const Queued&) = delete;
+    Queued& operator=(const Queued&) = delete;
+
+    // Whether the place is theirs: from then on a Turn gives it back.
+    bool take() {
+        const std::lock_guard lock(turns_.mutex_);
+        return taken_ = waiting_->called;
+    }
+
+  private:
+    LoginTurns& turns_;
+    const std::string server_;
+    const std::shared_ptr<Waiting> waiting_;
+    bool taken_ = false;
+};
+
 Awaitable<std::optional<LoginTurns::Turn>> LoginTurns::take(boost::asio::io_context& io,
                                                             const std::shared_ptr<Cancellation>& cancellation,
                                                             const std::string& server,
@@ -20,19 +49,11 @@ Awaitable<std::optional<LoginTurns::Turn>> LoginTurns::take(boost::asio::io_cont
         waiting->wake = event.waker();
         entry.waiting.push_back(waiting);
     }
+    Queued queued(*this, server, waiting);
     for (;;) {
         const Event::Woken woken = co_await event.wait(deadline);
-        const std::lock_guard lock(mutex_);
-        if (woken == Event::Woken::notified) {
-            if (!waiting->called) continue;
-            co_return Turn(*this, server);
-        }
-        if (waiting->called) {
-            pass_on(server);
-        } else {
-            std::erase(servers_[server].waiting, waiting);
-        }
-        co_return std::nullopt;
+        if (woken != Event::Woken::notified) co_return std::nullopt;
+        if (queued.take()) co_return Turn(*this, server);
     }
 }
 

@@ -23,7 +23,6 @@ class LoginTurns {
     // One login under way, until this is gone.
     class Turn {
       public:
-        Turn() = default;
         Turn(LoginTurns& turns, std::string server) : turns_(&turns), server_(std::move(server)) {}
         Turn(Turn&& other) noexcept
             : turns_(std::exchange(other.turns_, nullptr)), server_(std::move(other.server_)) {}
@@ -48,6 +47,7 @@ class LoginTurns {
         std::function<void()> wake;
         bool called = false;  // the place is theirs
     };
+    class Queued;
     struct Server {
         int under_way = 0;
         std::deque<std::shared_ptr<Waiting>> waiting;

@@ -167,5 +167,28 @@ TEST_F(SshStayingUp, a_server_sees_a_few_logins_at_a_time_and_every_host_gets_in
     EXPECT_EQ(sshd.log().find("drop connection"), std::string::npos) << "it was asked by too many at a time";
 }
 
+// A shard that ends, or is cut, takes its coroutines with it: its place in the queue goes too, and so does
+// the one that it was just given.
+TEST(LoginTurns, of_a_shard_that_is_gone_are_the_others_to_have) {
+    ssh::LoginTurns turns;
+    const std::string server = "gpu01:22";
+    const auto cancellation = std::make_shared<Cancellation>();
+    boost::asio::io_context io{1};
+    const auto take = [&](boost::asio::io_context& where) {
+        return turns.take(where, cancellation, server, in(60s));
+    };
+    std::vector<std::optional<ssh::LoginTurns::Turn>> held;
+    for (int i = 0; i < ssh::LoginTurns::at_a_time; ++i) held.push_back(await(io, take(io)));
+    {
+        boost::asio::io_context gone{1};
+        for (int i = 0; i < 2; ++i) boost::asio::co_spawn(gone, take(gone), boost::asio::detached);
+        gone.poll();
+        held.pop_back();  // the first of the two is called, and never hears of it
+    }
+    held.pop_back();
+    for (int i = 0; i < 2; ++i) held.push_back(await(io, take(io)));
+    for (const auto& turn : held) EXPECT_TRUE(turn);
+}
+
 }  // namespace
 }  // namespace cleanslate::agentless::contract
