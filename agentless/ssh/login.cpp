@@ -87,6 +87,7 @@ class Login {
     Awaitable<Result<bool>> try_password(AuthMethod method) {
         auto turn = co_await password_.take_turn();
         if (!turn || !*turn) co_return turn;
+        const ServerMethods before = server_.value_or(ServerMethods());
         Result<bool> in = false;
         if (method == AuthMethod::password)
             in = co_await password_.password();
@@ -96,10 +97,16 @@ class Login {
         // A part of what it wants, or wrong: what it takes now tells. One that was overrun says no more.
         auto asked = co_await ask();
         if (asked && *asked) co_return true;
-        took_the_password_ = asked && !server_->takes(method);
-        password_.settle(took_the_password_);
+        took_the_password_ = asked && !server_->takes(method) && server_->has_new(before);
+        // A host that lets nobody in for now, or not this account, says nothing about the password.
+        const auto account = account_error({password_.said()});
+        const bool is_closed = !took_the_password_ && account && account->kind != "account_locked";
+        if (is_closed)
+            password_.leave_open();
+        else
+            password_.settle(took_the_password_);
         if (!asked && asked.error().kind != "auth_failed") co_return asked;
-        if (!took_the_password_) refused_password_ = true;
+        if (!took_the_password_ && !is_closed) refused_password_ = true;
         if (!asked) session_.abandon();
         co_return false;
     }

@@ -32,6 +32,8 @@ class PasswordLogin {
 
     // What became of a password that was given.
     void settle(bool accepted);
+    // Neither: it was given, and the next host may be given it.
+    void leave_open() { turn_.unsaid(); }
 
     bool was_given() const { return given_; }
     const std::string& withheld() const { return turn_.withheld(); }  // why; empty: it was not

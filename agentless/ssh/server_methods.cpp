@@ -29,6 +29,12 @@ bool ServerMethods::takes_a_password() const {
     return takes(AuthMethod::keyboard_interactive) || takes(AuthMethod::password);
 }
 
+bool ServerMethods::has_new(const ServerMethods& before) const {
+    return std::ranges::any_of(names, [&](const std::string& name) {
+        return std::ranges::find(before.names, name) == before.names.end();
+    });
+}
+
 std::string ServerMethods::text() const {
     if (names.empty()) return "nothing";
     return ellipsize(printable(fmt::format("{}", fmt::join(names, ", "))), 200);

@@ -16,6 +16,9 @@ struct ServerMethods {
 
     bool takes(AuthMethod method) const;
     bool takes_a_password() const;
+    // Whether something is asked for here that was not asked for before: then a part of what a server wants
+    // was given. One that has only ceased to take a method has had enough of it (PAM_MAXTRIES).
+    bool has_new(const ServerMethods& before) const;
     // "publickey, password": printable, bounded.
     std::string text() const;
 };

@@ -16,6 +16,17 @@ TEST(ServerMethods, AreReadFromTheServersList) {
     EXPECT_TRUE(read_methods("keyboard-interactive").takes_a_password());
 }
 
+// A part of what a server wants was given where it asks for something else now; one that only asks for less
+// has had enough of a method.
+TEST(ServerMethods, TellWhetherSomethingNewIsAskedFor) {
+    const auto before = read_methods("publickey,password,keyboard-interactive");
+    EXPECT_FALSE(read_methods("publickey").has_new(before));
+    EXPECT_FALSE(read_methods("").has_new(before));
+    EXPECT_FALSE(before.has_new(before));
+    EXPECT_TRUE(read_methods("publickey").has_new(read_methods("password")));
+    EXPECT_TRUE(read_methods("hostbased").has_new(before));
+}
+
 TEST(ServerMethods, MayBeNoneOrNonsense) {
     EXPECT_EQ(read_methods("").text(), "nothing");
     EXPECT_EQ(read_methods(",,").text(), "nothing");
