@@ -1,12 +1,12 @@
 #include "agentless/become.hpp"
 
 #include <fmt/format.h>
-#include <string.h>
 
 #include <algorithm>
 
 #include "agentless/account_trouble.hpp"
 #include "agentless/remote.hpp"
+#include "base/secret.hpp"
 #include "base/text.hpp"
 
 namespace cleanslate::agentless {
@@ -98,8 +98,10 @@ Error explain_become(const RunOutput& output, SecretTurn& turn, const SharedSecr
     const std::string quote = quoted(shown);
     if (!turn.withheld().empty()) return become_failed(turn.withheld(), check_password);
     const bool prompted_again = turn.was_given() && output.gate_refused;
-    // Said by the host before sudo was begun, or by sudo for the account's sake: no word about the password.
-    if (auto account = prompted_again ? std::nullopt : account_error({shown.err, shown.out})) {
+    // Said by the host before sudo was begun, or by sudo (on standard error) for the account's sake: no word
+    // about the password. What login files print is none once it was given.
+    const std::string_view before_sudo = turn.was_given() ? std::string_view() : std::string_view(shown.out);
+    if (auto account = prompted_again ? std::nullopt : account_error({shown.err, before_sudo})) {
         turn.unsaid();
         return in_phase(std::move(*account), "become");
     }
@@ -134,15 +136,18 @@ namespace {
 class BecomingConnection final : public Connection {
   public:
     BecomingConnection(std::unique_ptr<Connection> inner, std::shared_ptr<SharedSecret> secret,
-                       std::string host)
-        : inner_(std::move(inner)), secret_(std::move(secret)), host_(std::move(host)) {}
+                       std::string host, std::string user)
+        : inner_(std::move(inner)),
+          secret_(std::move(secret)),
+          host_(std::move(host)),
+          user_(std::move(user)) {}
 
     Awaitable<Result<RunOutput>> run(const Script& script, Limits limits) override {
         // A host whose sudo asks for nothing is none the worse for a wrong password.
         std::optional<std::string> barred;
-        if (secret_ != nullptr) barred = secret_->barred(host_);
+        if (secret_ != nullptr) barred = secret_->barred(host_, user_);
         const SharedSecret* const offered = barred ? nullptr : secret_.get();
-        const auto turn = std::make_shared<SecretTurn>(secret_, host_);
+        const auto turn = std::make_shared<SecretTurn>(secret_, host_, user_);
         const End end{*turn};
         Script inside = through_sudo(script, offered, turn);
         const Wiped wiped{inside};
@@ -166,7 +171,7 @@ class BecomingConnection final : public Connection {
     };
     struct Wiped {
         Script& script;
-        ~Wiped() { explicit_bzero(script.gate->answer.data(), script.gate->answer.size()); }
+        ~Wiped() { wipe(script.gate->answer); }
     };
 
     // The empty line in front of the marker, unless it ended a line of somebody else.
@@ -187,7 +192,7 @@ class BecomingConnection final : public Connection {
 
     std::unique_ptr<Connection> inner_;
     std::shared_ptr<SharedSecret> secret_;
-    std::string host_;
+    std::string host_, user_;
 };
 
 class BecomingTransport final : public Transport {
@@ -200,7 +205,7 @@ class BecomingTransport final : public Transport {
         auto opened = co_await inner_->open(endpoint, deadline);
         if (!opened || !endpoint.become) co_return opened;
         std::unique_ptr<Connection> connection =
-            std::make_unique<BecomingConnection>(std::move(*opened), secret_, endpoint.name);
+            std::make_unique<BecomingConnection>(std::move(*opened), secret_, endpoint.name, endpoint.user);
         co_return connection;
     }
 

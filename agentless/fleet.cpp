@@ -63,7 +63,8 @@ std::string fit_fanout(SweepLimits& limits, std::size_t hosts) {
     const int wanted = std::min(limits.fanout, static_cast<int>(std::min<std::size_t>(hosts, 1'000'000)));
     const auto shards = static_cast<std::size_t>(
         limits.threads > 0 ? limits.threads : std::max(1u, std::thread::hardware_concurrency()));
-    const int fitting = fitting_fanout(wanted, descriptors, shards);
+    const auto used = std::min(shards, static_cast<std::size_t>(std::max(1, wanted)));
+    const int fitting = fitting_fanout(wanted, descriptors, used);
     if (fitting >= wanted) return {};
     limits.fanout = fitting;
     return fmt::format("{} hosts at a time, not {}: a process may have {} files open here (ulimit -Hn)",

@@ -1,6 +1,5 @@
 #include "agentless/gated_input.hpp"
-
-#include <string.h>
+#include "base/secret.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -12,7 +11,7 @@ GatedInput::GatedInput(const Script& script, std::function<void()> wake)
     if (script.gate) answer_line_ = script.gate->answer + "\n";
 }
 
-GatedInput::~GatedInput() { explicit_bzero(answer_line_.data(), answer_line_.size()); }
+GatedInput::~GatedInput() { wipe(answer_line_); }
 
 void GatedInput::look(RunOutput& output) {
     if (is_open_) return;

@@ -38,6 +38,8 @@ struct KeyScan::State {
             ScannedHost& host = result.hosts[index];
             try {
                 auto keys = co_await viewer->look(endpoint, deadline);
+                // A host may be told of the deadline before the deadline's own timer is.
+                if (Clock::now() >= deadline) result.deadline_passed = winding_down = true;
                 host.error.reset();
                 if (keys)
                     host.keys = std::move(*keys);
@@ -96,7 +98,6 @@ Result<ScanResult> KeyScan::run() {
         state.result.hosts.push_back({host.name, host.address, host.port.value_or(22), {}, not_tried});
     }
     state.contact();
-    state.result.interrupted = state.stops > 0;
     state.result.notes = ssh_notes(*state.context);
     return std::move(state.result);
 }

@@ -25,7 +25,6 @@ bool may_be_added(const ScannedHost& host);
 
 struct ScanResult {
     std::vector<ScannedHost> hosts;  // in the order of the inventory, one each, always
-    bool interrupted = false;
     bool deadline_passed = false;
     std::vector<std::string> notes;  // things worth saying once
 };

@@ -1,15 +1,15 @@
 #include "agentless/shared_secret.hpp"
 
 #include <fmt/format.h>
-#include <string.h>
 
 #include <string_view>
 
+#include "base/secret.hpp"
 #include "base/text.hpp"
 
 namespace cleanslate::agentless {
 
-SharedSecret::~SharedSecret() { explicit_bzero(password_.data(), password_.size()); }
+SharedSecret::~SharedSecret() { wipe(password_); }
 
 std::string SharedSecret::hide_in(std::string text) const {
     constexpr std::string_view instead = "[password]";

@@ -100,11 +100,6 @@ Result<std::size_t> read_line(const SecretQuestion& question, int terminal, int 
 
 }  // namespace
 
-void wipe(std::string& secret) {
-    ::explicit_bzero(secret.data(), secret.size());
-    secret.clear();
-}
-
 Result<std::string> ask_secret_on(int terminal, const SecretQuestion& question) {
     const HeldSignals signals;  // the first made and the last to go: no signal finds a changed terminal
     const Unechoed unechoed(terminal);
@@ -117,7 +112,7 @@ Result<std::string> ask_secret_on(int terminal, const SecretQuestion& question) 
     if (*length == 0 && !question.may_be_empty)
         return refused(question, "no password was typed", question.when_empty);
     if (*length > longest_secret) return refused(question, "no password of more than 1023 bytes is read");
-    return std::string(line.bytes.data(), *length);
+    return Result<std::string>(std::in_place, line.bytes.data(), *length);
 }
 
 Result<std::string> ask_secret(const SecretQuestion& question) {

@@ -5,11 +5,9 @@
 #include <string_view>
 
 #include "base/result.hpp"
+#include "base/secret.hpp"
 
 namespace cleanslate::controller {
-
-// Writes over the bytes before it lets go of them.
-void wipe(std::string& secret);
 
 struct SecretQuestion {
     std::string text;              // "Password of sudo on 3 hosts: "

@@ -91,7 +91,11 @@ Status prepare_reach(agentless::Reach& reach, const std::vector<HostTask>& tasks
         secret.about = "passphrase";
         secret.may_be_empty = true;
         auto typed = ask(secret);
-        if (typed && !typed->empty()) return std::move(*typed);
+        if (typed && !typed->empty()) {
+            std::optional<std::string> passphrase(std::move(*typed));
+            wipe(*typed);
+            return passphrase;
+        }
         if (!typed && typed.error().kind == "interrupted") interrupted = typed.error();
         return std::nullopt;
     };

@@ -19,7 +19,6 @@ struct Identity {
 };
 
 struct Credentials {
-    std::string host;  // as in the inventory or in a ProxyJump: for messages
     std::string user;
     std::vector<Identity> identities;  // offered in this order
     bool only_these = false;           // else the agent's other keys follow

@@ -61,8 +61,9 @@ class SshHostKeyViewer final : public HostKeyViewer {
         // A handshake shows one key, of the first type in the list that the host has.
         while (!algorithms.empty()) {
             const auto blob = co_await opener_->host_key(*settings, algorithms, deadline);
-            if (!blob && keys.empty()) co_return std::unexpected(blob.error());
-            if (!blob) break;  // it has no other type
+            const bool has_no_other = !blob && !keys.empty() && blob.error().kind == "handshake_failed";
+            if (has_no_other) break;
+            if (!blob) co_return std::unexpected(blob.error());
             keys.push_back(judged(*settings, *known, *blob));
             if (keys.front().standing != Standing::unknown) break;
             const std::string type = keys.back().type;

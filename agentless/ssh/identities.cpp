@@ -53,7 +53,6 @@ Result<std::unique_ptr<Identities>> Identities::load(const SshOptions& options) 
 Result<Credentials> Identities::credentials_for(const HostSettings& settings) {
     const std::lock_guard lock(mutex_);
     Credentials credentials;
-    credentials.host = settings.alias;
     credentials.user = settings.user;
     credentials.only_these = settings.identities_only;
     credentials.agent_socket = settings.agent_socket;

@@ -205,8 +205,9 @@ void JumpHost::login_failed(const Error& error) {
 void JumpHost::lane_ended(Lane& lane, std::shared_ptr<OpenRequest> unanswered) {
     std::erase_if(lanes_, [&](const auto& other) { return other.get() == &lane; });
     if (unanswered && ++unanswered->losses > most_losses) {
-        unanswered->answer.emplace(std::unexpected(
-            failure({"", "", "it closed the connection whenever it was asked for this way", ""})));
+        unanswered->answer.emplace(
+            std::unexpected(failure({"", "", "it closed the connection whenever it was asked for this way",
+                                     "see what its sshd says (its log)"})));
         unanswered->done.notify();
     } else if (unanswered) {
         unanswered->begun.reset();
@@ -256,7 +257,9 @@ Error JumpHost::no_answer_of(const OpenRequest& request) const {
 Error JumpHost::late(const OpenRequest& request, bool is_cancelled) const {
     if (is_cancelled) return in_phase(cancelled(), "connect");
     if (request.begun) return no_answer_of(request);
-    if (!has_lane()) return failure({"", "", "no session with it in time", ""});
+    if (!has_lane())
+        return failure(
+            {"", "", "no session with it in time", "see what its sshd says (its log, MaxStartups)"});
     return {"connect_timeout", "connect",
             "jump host " + name_ + " had no place in time: it waits for hosts that do not answer",
             "take the hosts that are down out of the selection, or allow more time"};

@@ -60,7 +60,6 @@ class Lane : public std::enable_shared_from_this<Lane> {
     // No further requests; it ends with its last channel.
     void retire();
 
-    bool ended() const { return !session_; }
     bool idle() const { return session_ && !retired_ && !open_ && channels() < max_channels; }
     // The open that is under way has taken long, and none can begin before it has its answer.
     bool held_up() const { return open_ && held_up_; }

@@ -150,6 +150,10 @@ std::string Login::remedy() const {
     const std::string user = printable(credentials_.user);
     if (refused_password_ || !password_.withheld().empty())
         return "check the password, then sweep again: it was given to no further host";
+    if (took_the_password_) {
+        return server_->takes(AuthMethod::publickey) ? "give it a key that it knows too (--identity, ssh-add)"
+                                                     : "log in as another user";
+    }
     const bool could_ask = secret_ == nullptr && server_ && server_->takes_a_password();
     const std::string ask = could_ask ? ", or give --ask-pass" : "";
     if (wants_more_than_a_key()) return could_ask ? "give --ask-pass" : "log in as another user";

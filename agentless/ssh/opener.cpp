@@ -31,7 +31,8 @@ std::string shown_name(const HostSettings& settings) {
 
 Error no_turn(bool is_cancelled) {
     if (is_cancelled) return in_phase(cancelled(), "connect");
-    return {"connect_timeout", "connect", "other logins at the same server took all the time", ""};
+    return {"connect_timeout", "connect", "other logins at the same server took all the time",
+            "lower --fanout, or allow more time (--deadline)"};
 }
 
 }  // namespace

@@ -14,6 +14,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/secret.hpp"
+
 namespace cleanslate::agentless::ssh {
 
 struct FreeHandle {
@@ -39,18 +41,12 @@ inline const unsigned char* bytes(std::string_view text) {
 }
 inline unsigned char* bytes(std::string& text) { return reinterpret_cast<unsigned char*>(text.data()); }
 
-// Leaves nothing of a secret in memory. The text is empty after it.
-inline void wipe(std::string& secret) {
-    OPENSSL_cleanse(secret.data(), secret.size());
-    secret.clear();
-}
-
 // A text that is wiped with its owner.
 class SecretText {
   public:
     SecretText() = default;
     explicit SecretText(std::size_t size) : text_(size, '\0') {}
-    explicit SecretText(std::string text) : text_(std::move(text)) {}
+    explicit SecretText(std::string&& text) : text_(std::move(text)) { wipe(text); }
     ~SecretText() { wipe(text_); }
     SecretText(const SecretText&) = delete;
     SecretText& operator=(const SecretText&) = delete;

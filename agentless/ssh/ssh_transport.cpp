@@ -9,6 +9,7 @@
 
 #include "agentless/run_errors.hpp"
 #include "agentless/ssh/command.hpp"
+#include "agentless/ssh/jumps.hpp"
 #include "agentless/ssh/opener.hpp"
 #include "agentless/ssh/session.hpp"
 #include "agentless/ssh/ssh_context.hpp"
@@ -76,26 +77,29 @@ class KeyUsers {
   public:
     explicit KeyUsers(const SshContext& context) : context_(context) {}
 
-    void add(const Endpoint& endpoint, int depth = 0) {
+    void add(const Endpoint& endpoint) {
         auto settings = settings_for(endpoint, context_.options, context_.config);
         if (!settings) return;
-        const std::vector<std::string> hops = settings->proxy_jump;
-        const bool is_new = seen_
-                                .emplace(settings->identity_files, settings->certificate_files,
-                                         settings->agent_socket, settings->identities_named)
-                                .second;
-        if (is_new) settings_.push_back(std::move(*settings));
-        if (depth == max_depth) return;
-        for (const std::string& hop : hops) {
-            if (!hops_.insert(hop).second) continue;
-            if (const auto jump = endpoint_of_hop(hop)) add(*jump, depth + 1);
+        const auto hops = hops_to(*settings, context_.options, context_.config);
+        add(std::move(*settings));
+        if (!hops) return;
+        for (const Endpoint& hop : *hops) {
+            if (!hops_.insert(hop.name).second) continue;
+            auto of_hop = settings_for_hop(hop, context_.options, context_.config);
+            if (of_hop) add(std::move(*of_hop));
         }
     }
 
     std::vector<HostSettings> take() { return std::move(settings_); }
 
   private:
-    static constexpr int max_depth = 8;  // hops that have hops of their own
+    void add(HostSettings settings) {
+        const bool is_new = seen_
+                                .emplace(settings.identity_files, settings.certificate_files,
+                                         settings.agent_socket, settings.identities_named)
+                                .second;
+        if (is_new) settings_.push_back(std::move(settings));
+    }
 
     const SshContext& context_;
     std::set<std::tuple<std::vector<std::string>, std::vector<std::string>, std::string, bool>> seen_;

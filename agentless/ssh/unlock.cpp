@@ -97,7 +97,6 @@ void Identities::ask_for(Entry& entry, const AskSecret& ask) {
             return;
         }
         const SecretText passphrase(std::move(*answer));
-        wipe(*answer);  // a short one is not moved but copied
         const Status unlocked = unlock_key_file(key, passphrase.view());
         if (unlocked) return;
         if (unlocked.error().kind != "wrong_passphrase") {
