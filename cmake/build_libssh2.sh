@@ -17,6 +17,7 @@ release=trixie                 # whose source package it is
 at_least='1.11.1-1+deb13u2'    # older ones lack security fixes, and a mirror may be old
 recipe=2                       # goes up when what is built below changes
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
+again=                         # not empty: build although one is there
 fetch_limit=120                # seconds for each of the two downloads; a mirror that is silent costs about twenty
 
 say() { printf '\n== %s\n' "$*" >&2; }
@@ -193,7 +194,13 @@ is_built() {
 
 failed_today() { [ -n "$(find "$1" -mmin -1440 2>/dev/null)" ]; }
 
+# `folder` is the caller's.
 fall_back() {
+    # shellcheck disable=SC2154
+    if is_built "$folder/libssh2"; then
+        printf 'libssh2: the one that was built before is kept: %s\n' "$1" >&2
+        return
+    fi
     printf 'libssh2: the system'"'"'s %s is used: %s. It costs RSA keys (OpenSSH 8.8 refuses its SHA-1), %s\n' \
         "$(pkg-config --modversion libssh2 2>/dev/null || echo '(none)')" "$1" \
         "hosts with only -etm MACs or only an RSA key, and ed25519 certificates" >&2
@@ -239,8 +246,11 @@ needs() {
 build_alone() {
     mkdir -p "$1"
     exec 9>"$1/libssh2.lock"
-    flock 9
-    is_built "$1/libssh2" || build "$1"
+    if ! flock -w 900 9; then
+        fall_back "another build has held $1/libssh2.lock for a quarter of an hour"
+        return
+    fi
+    { [ -z "$again" ] && is_built "$1/libssh2"; } || build "$1" 9>&-
 }
 
 main() {
@@ -252,8 +262,11 @@ main() {
         --failed) mkdir -p "$folder"; printf '%s\n' "$2" >"$folder/libssh2.failed"; return ;;
     esac
     ! pkg-config --atleast-version=1.11 libssh2 || return 0
-    [ "${1:-}" != --again ] || rm -rf "$folder/libssh2.failed" "$folder/libssh2/stamp"
-    is_built "$folder/libssh2" || build_alone "$folder"
+    if [ "${1:-}" = --again ]; then  # what is there stays until the new one is
+        again=yes
+        rm -f "$folder/libssh2.failed"
+    fi
+    { [ -z "$again" ] && is_built "$folder/libssh2"; } || build_alone "$folder"
     ! is_built "$folder/libssh2" || printf '%s\n' "$folder/libssh2"
 }
 

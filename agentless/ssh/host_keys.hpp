@@ -28,8 +28,8 @@ class HostKeys {
     HostKeys& operator=(const HostKeys&) = delete;
 
     // What is known of a host: asked once for each, for check() and for the algorithms to ask it for. Each
-    // file is read once. Errors (kind "known_hosts", phase "host-key"): a file that cannot be read. From any
-    // thread.
+    // list of files is read once. Errors (kind "known_hosts", phase "host-key"): a file that cannot be read.
+    // From any thread.
     Result<KnownKeys> find(const HostSettings& settings);
 
     // Errors: kind "host_key_unknown", "host_key_changed", "host_key_revoked", with phase "host-key". Under
