@@ -29,6 +29,11 @@ bool take_port(std::string_view& host) {
 }
 
 bool is_hop(std::string_view hop) {
+    if (hop.starts_with("ssh://")) {
+        hop.remove_prefix(6);
+        if (hop.ends_with('/')) hop.remove_suffix(1);
+    }
+    if (hop.find('/') != std::string_view::npos) return false;
     if (const auto at = hop.rfind('@'); at != std::string_view::npos) {
         if (!check_user(hop.substr(0, at))) return false;
         hop.remove_prefix(at + 1);

@@ -180,7 +180,9 @@ Error Login::refusal() {
 
 Error Login::explained(Error error) {
     if (error.kind != "auth_failed") return error;
-    const std::string words = last_words(session_, credentials_.user);
+    // The password is looked for in what was said, not in what is left of it after a cut.
+    std::string words = last_words(session_, credentials_.user);
+    if (secret_ != nullptr) words = secret_->hide_in(std::move(words));
     if (auto account = account_error({words, password_.said()})) {
         // Who says that looked at the password first, and liked it.
         if (password_.was_given() && account->kind != "account_locked") password_.settle(true);
