@@ -303,7 +303,7 @@ void Sandbox::run(const Runner& runner, const std::string& input, Seen& seen, un
     ::waitpid(shell, nullptr, 0);
 }
 
-int Sandbox::left() const {
+int Sandbox::left(int allowed) const {
     const auto count = [] {
         int alive = 0;
         for (const auto& entry : fs::directory_iterator("/proc")) {
@@ -314,7 +314,8 @@ int Sandbox::left() const {
         return alive;
     };
     int alive = count();
-    for (int i = 0; i < 1000 && alive > 0; ++i) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+    while (alive > allowed && std::chrono::steady_clock::now() < deadline) {
         ::usleep(1000);
         alive = count();
     }

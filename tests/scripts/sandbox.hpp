@@ -56,8 +56,8 @@ class Sandbox {
     // Runs `input` under the shell as user `uid`, to its end; at most `seconds`.
     void run(const Runner& runner, const std::string& input, Seen& seen, unsigned uid = 0, int seconds = 30);
 
-    // How many processes there are besides 1 and 2, when no more end for a second.
-    int left() const;
+    // How many processes there are besides 1 and 2, once no more than `allowed` are there, or after 5 s.
+    int left(int allowed = 0) const;
     static std::string start_of(int pid);  // field 22 of stat
     static char state_of(int pid);
 };

@@ -1,5 +1,6 @@
 // What bounds a survey: things that hang, transfers that are cut, what may not be seen, what is not there.
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -82,7 +83,7 @@ TEST_P(SurveyWithTools, SeesAllWhoLiveOnWhileOthersComeAndGo) {
         host.device("nvidia0");
         out.ids["worker"] = host.process([] { open_file("/dev/nvidia0", true); });
         host.process([] {
-            for (int i = 0; i < 100; ++i)
+            for (int i = 0; i < 20; ++i)
                 if (::fork() == 0)
                     for (;;) {
                         const auto child = ::fork();
@@ -93,16 +94,23 @@ TEST_P(SurveyWithTools, SeesAllWhoLiveOnWhileOthersComeAndGo) {
                         ::waitpid(child, nullptr, 0);
                     }
         });
-        for (int i = 0; i < 5; ++i) {
+        auto request = everything();
+        request.slack = Milliseconds(50'000);  // a machine under load is no reason to cut it
+        for (int i = 0; i < 3; ++i) {
             Seen one;
-            host.run(GetParam(), survey_script(everything(), nonce), one);
+            host.run(GetParam(), survey_script(request, nonce), one);
             const auto evidence = read_survey(one.out, nonce);
             const auto* worker = evidence ? evidence->find(out.ids["worker"]) : nullptr;
-            if (evidence && evidence->incomplete_reason.empty() && worker != nullptr) ++out.ids["whole"];
+            if (evidence && evidence->incomplete_reason.empty() && worker != nullptr)
+                ++out.ids["whole"];
+            else
+                out.err +=
+                    fmt::format("{} after {} ms\n{}\n", evidence ? evidence->incomplete_reason : "none",
+                                one.milliseconds, one.err);
         }
     });
     EXPECT_EQ(seen.failure, "");
-    EXPECT_EQ(seen.ids.at("whole"), 5);
+    EXPECT_EQ(seen.ids.at("whole"), 3) << seen.err;
 }
 
 TEST_P(SurveyInShell, EndsInTimeWhenNvidiaSmiDoesNot) {
@@ -134,14 +142,16 @@ TEST_P(SurveyInShell, GivesUpOnAnNvidiaSmiThatNoSignalEnds) {
             if (::chmod("/run/become-root", 04755) != 0) throw std::runtime_error("chmod");
             host.nvidia_smi("exec /run/become-root --reuid 0 --clear-groups sleep 1000");
             if (!with_timeout) host.hide("timeout");
-            host.run(GetParam(), survey_script(hasty(20'000), nonce), out, 65534);
-            out.ids["left"] = host.left();
+            auto request = hasty(20'000);
+            request.budget = Milliseconds(3'000);  // time enough to become root's, also under load
+            host.run(GetParam(), survey_script(request, nonce), out, 65534);
+            out.ids["left"] = host.left(1);
         });
         const auto evidence = read(seen);
         EXPECT_TRUE(evidence.complete);
         EXPECT_TRUE(evidence.gpu_query.timed_out);
         EXPECT_THAT(evidence.cuts, IsEmpty());
-        EXPECT_LT(seen.milliseconds, 15'000);
+        EXPECT_LT(seen.milliseconds, 20'000);
         EXPECT_EQ(seen.ids.at("left"), 1) << "all but the one that cannot be ended";
     }
 }
