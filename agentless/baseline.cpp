@@ -32,8 +32,8 @@ struct Source {
         return std::unexpected(std::move(error));
     }
     std::unexpected<Error> unknown_key(const yaml::Node& key, const std::vector<std::string>& known) const {
-        const auto near = yaml::nearest(key.text, known);
-        return wrong(key.mark, fmt::format("unknown key {}", ellipsize(printable(key.text), 60)),
+        const auto near = yaml::nearest(key.text(), known);
+        return wrong(key.mark, fmt::format("unknown key {}", ellipsize(printable(key.text()), 60)),
                      near.empty() ? fmt::format("known are {}", fmt::join(known, ", "))
                                   : fmt::format("did you mean {}?", near));
     }
@@ -67,14 +67,15 @@ Result<BaselineGpu> read_gpu(const Source& source, const yaml::Node& node) {
     BaselineGpu gpu;
     std::int64_t index = 0;
     std::array<bool, 4> seen{};
-    for (const auto& [key, value] : node.entries) {
-        const auto place = std::ranges::find(known, key.text) - known.begin();
+    for (const auto& [key, value] : node.entries()) {
+        const auto place = std::ranges::find(known, key.text()) - known.begin();
         if (place == static_cast<std::ptrdiff_t>(known.size())) return source.unknown_key(key, known);
         seen[static_cast<std::size_t>(place)] = true;
-        const Status read = place == 0   ? read_text(source, value, key.text, gpu.host)
-                            : place == 1 ? read_number(source, value, key.text, max_index, index)
-                            : place == 2 ? read_number(source, value, key.text, max_used_mib, gpu.used.count)
-                                         : read_text(source, value, key.text, gpu.driver);
+        const Status read = place == 0   ? read_text(source, value, key.text(), gpu.host)
+                            : place == 1 ? read_number(source, value, key.text(), max_index, index)
+                            : place == 2
+                                ? read_number(source, value, key.text(), max_used_mib, gpu.used.count)
+                                : read_text(source, value, key.text(), gpu.driver);
         if (!read) return std::unexpected(read.error());
     }
     for (std::size_t i = 0; i < 3; ++i)  // all but the driver
@@ -106,18 +107,18 @@ std::string normal_uuid(std::string_view uuid) {
 
 Status read_gpus(const Source& source, const yaml::Node& node, Baseline& baseline) {
     // One that records nothing would leave every GPU to the usual limit without a word.
-    if (!node.is_mapping() || node.entries.empty())
+    if (!node.is_mapping() || node.entries().empty())
         return source.wrong(node.mark, "no GPU is recorded here", "record some: cleanslate baseline -o FILE");
-    if (node.entries.size() > max_gpus)
+    if (node.entries().size() > max_gpus)
         return source.wrong(node.mark, fmt::format("more than {} GPUs", max_gpus));
-    for (const auto& [key, value] : node.entries) {
-        if (!is_uuid(key.text))
-            return source.wrong(key.mark, fmt::format("{} is no uuid", ellipsize(printable(key.text), 60)),
+    for (const auto& [key, value] : node.entries()) {
+        if (!is_uuid(key.text()))
+            return source.wrong(key.mark, fmt::format("{} is no uuid", ellipsize(printable(key.text()), 60)),
                                 "write it as nvidia-smi -L shows it: GPU-...");
         auto gpu = read_gpu(source, value);
         if (!gpu) return std::unexpected(gpu.error());
-        if (!baseline.gpus.emplace(normal_uuid(key.text), std::move(*gpu)).second)
-            return source.wrong(key.mark, fmt::format("{} is there twice", key.text));
+        if (!baseline.gpus.emplace(normal_uuid(key.text()), std::move(*gpu)).second)
+            return source.wrong(key.mark, fmt::format("{} is there twice", key.text()));
     }
     return {};
 }
@@ -136,20 +137,21 @@ std::string quoted(std::string_view text) {
 
 Result<Baseline> parse_baseline(std::string_view yaml, std::string_view name) {
     const Source source{name};
-    const auto root = yaml::parse(yaml, name);
-    if (!root) return source.wrong(root.error());
-    if (!root->is_mapping())
-        return source.wrong(root->mark, fmt::format("found {} where a baseline belongs", describe(*root)),
+    const auto document = yaml::parse(yaml, name);
+    if (!document) return source.wrong(document.error());
+    const yaml::Node& root = document->root();
+    if (!root.is_mapping())
+        return source.wrong(root.mark, fmt::format("found {} where a baseline belongs", describe(root)),
                             "record one: cleanslate baseline -o FILE");
-    if (auto version = read_version(source, *root); !version) return std::unexpected(version.error());
+    if (auto version = read_version(source, root); !version) return std::unexpected(version.error());
     Baseline baseline;
-    for (const auto& [key, value] : root->entries) {
-        if (key.text == "version") continue;
-        if (key.text != "gpus") return source.unknown_key(key, {"version", "gpus"});
+    for (const auto& [key, value] : root.entries()) {
+        if (key.text() == "version") continue;
+        if (key.text() != "gpus") return source.unknown_key(key, {"version", "gpus"});
         if (auto read = read_gpus(source, value, baseline); !read) return std::unexpected(read.error());
     }
     if (baseline.gpus.empty())
-        return source.wrong(root->mark, "no gpus: this is no baseline",
+        return source.wrong(root.mark, "no gpus: this is no baseline",
                             "record one: cleanslate baseline -o FILE");
     return baseline;
 }

@@ -12,11 +12,11 @@ namespace cleanslate::yaml {
 namespace {
 
 std::string found(const Node& node) {
-    if (!node.tag.empty()) return fmt::format("the tag {}", printable(node.tag));
+    if (!node.tag().empty()) return fmt::format("the tag {}", printable(node.tag()));
     if (node.is_null()) return "nothing";
     if (!node.is_scalar()) return fmt::format("a {}", describe(node));
     return fmt::format("{}\"{}\"", node.quoted ? "the quoted text " : "",
-                       ellipsize(printable(node.text), 60));
+                       ellipsize(printable(node.text()), 60));
 }
 
 std::unexpected<Error> wrong(const Node& node, std::string_view file, std::string_view what,
@@ -27,7 +27,7 @@ std::unexpected<Error> wrong(const Node& node, std::string_view file, std::strin
         std::move(remedy));
 }
 
-bool is_plain(const Node& node) { return node.is_scalar() && node.tag.empty() && !node.quoted; }
+bool is_plain(const Node& node) { return node.is_scalar() && node.tag().empty() && !node.quoted; }
 
 // Edits between two words (insert, delete, replace, swap neighbours), or `limit` + 1 where they are more.
 std::size_t edits(std::string_view a, std::string_view b, std::size_t limit) {
@@ -50,9 +50,27 @@ std::size_t edits(std::string_view a, std::string_view b, std::size_t limit) {
 
 }  // namespace
 
+std::string_view Node::text() const {
+    if (!is_scalar() || size_ == 0) return {};
+    return {static_cast<const char*>(content_), size_};
+}
+
+std::string_view Node::tag() const { return tag_ == nullptr ? std::string_view() : *tag_; }
+
+std::span<const Node> Node::items() const {
+    if (!is_sequence()) return {};
+    return {static_cast<const Node*>(content_), size_};
+}
+
+std::span<const Entry> Node::entries() const {
+    if (!is_mapping()) return {};
+    return {static_cast<const Entry*>(content_), size_};
+}
+
 const Node* Node::find(std::string_view key) const {
-    const auto entry = std::ranges::find_if(entries, [&](const auto& e) { return e.first.text == key; });
-    return entry == entries.end() ? nullptr : &entry->second;
+    const auto all = entries();
+    const auto entry = std::ranges::find_if(all, [&](const auto& e) { return e.first.text() == key; });
+    return entry == all.end() ? nullptr : &entry->second;
 }
 
 std::string place(std::string_view file, Mark mark) {
@@ -75,15 +93,15 @@ std::string_view describe(const Node& node) {
 }
 
 Result<std::string> as_text(const Node& node, std::string_view file, std::string_view what) {
-    const bool text_tag = node.tag.empty() || node.tag == "tag:yaml.org,2002:str";
+    const bool text_tag = node.tag().empty() || node.tag() == "tag:yaml.org,2002:str";
     if (!node.is_scalar() || !text_tag) return wrong(node, file, what, "a text", "");
-    return node.text;
+    return std::string(node.text());
 }
 
 Result<std::int64_t> as_integer(const Node& node, std::string_view file, std::string_view what) {
     std::int64_t value = 0;
-    const std::string& text = node.text;
-    const auto digits = text.starts_with('-') ? std::string_view(text).substr(1) : std::string_view(text);
+    const std::string_view text = node.text();
+    const auto digits = text.starts_with('-') ? text.substr(1) : text;
     const bool leading_zero =
         digits.size() > 1 && digits.front() == '0';  // octal for some, decimal for others
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -97,7 +115,7 @@ Result<std::int64_t> as_integer(const Node& node, std::string_view file, std::st
 Result<bool> as_bool(const Node& node, std::string_view file, std::string_view what) {
     for (const bool value : {true, false}) {
         const auto words = value ? std::array{"true", "True", "TRUE"} : std::array{"false", "False", "FALSE"};
-        if (is_plain(node) && std::ranges::find(words, node.text) != words.end()) return value;
+        if (is_plain(node) && std::ranges::find(words, node.text()) != words.end()) return value;
     }
     return wrong(node, file, what, "true or false", "write true or false, without quotes");
 }

@@ -40,10 +40,11 @@ Result<Selection> select_hosts(const Options& options) {
     auto inventory = options.targets ? inventory::Inventory::from_targets(*options.targets)
                                      : inventory::Inventory::load(*options.inventory);
     if (!inventory) return std::unexpected(inventory.error());
-    auto hosts = inventory->select(options.limit.value_or("all"));
+    auto notes = inventory->notes();
+    auto hosts = std::move(*inventory).select(options.limit.value_or("all"));
     if (!hosts) return std::unexpected(hosts.error());
     if (hosts->empty()) return fail("limit", "no host is selected");
-    return Selection{std::move(*hosts), inventory->notes()};
+    return Selection{std::move(*hosts), std::move(notes)};
 }
 
 agentless::HostTask task_for(const inventory::Host& host, const Options& options,

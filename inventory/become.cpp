@@ -47,7 +47,7 @@ bool is_about_become(std::string_view name) { return topic(name).has_value(); }
 
 Result<std::optional<bool>> read_become(std::string_view file, const yaml::Node& key,
                                         const yaml::Node& value) {
-    const std::string_view name = key.text;
+    const std::string_view name = key.text();
     const auto about = topic(name).value_or("");
     // Before its value is looked at: no message may show it.
     if (about == "pass" || about == "password")
@@ -55,7 +55,7 @@ Result<std::optional<bool>> read_become(std::string_view file, const yaml::Node&
                      "take it out, and give --ask-become-pass; or let sudo ask this login for none "
                      "(NOPASSWD)");
     if (value.is_null()) return std::nullopt;
-    const std::string text = value.is_scalar() && value.tag.empty() ? value.text : "?";
+    const auto text = std::string(value.is_scalar() && value.tag().empty() ? value.text() : "?");
     if (text.find("{{") != std::string::npos)
         return wrong(file, value.mark, name, "templates are not evaluated here", "write the value out");
     if (about.empty()) {

@@ -55,11 +55,11 @@ Status Reader::expect_mapping(const yaml::Node& node, std::string_view what, std
 
 // The index of the group that `key` names, which is made where it is new.
 Result<std::size_t> Reader::group(const yaml::Node& key) {
-    const auto [found, added] = draft_.group_index.emplace(key.text, draft_.groups.size());
+    const auto [found, added] = draft_.group_index.emplace(std::string(key.text()), draft_.groups.size());
     if (!added) return found->second;
-    if (auto fine = check_group_name(key.text); !fine) return at(key.mark, fine.error());
+    if (auto fine = check_group_name(key.text()); !fine) return at(key.mark, fine.error());
     Draft::Group made;
-    made.name = key.text;
+    made.name = key.text();
     made.mark = key.mark;
     draft_.groups.push_back(std::move(made));
     return found->second;
@@ -69,7 +69,7 @@ Status Reader::group_content(std::size_t index, const yaml::Node& node) {
     const std::string name = draft_.groups[index].name;
     if (auto fine = expect_mapping(node, "group " + name, "hosts:, vars: or children: under it"); !fine)
         return fine;
-    if (node.entries.empty()) return {};
+    if (node.entries().empty()) return {};
     yaml::Mark& content = draft_.groups[index].content;
     if (content.line != 0) {
         return wrong(
@@ -78,18 +78,18 @@ Status Reader::group_content(std::size_t index, const yaml::Node& node) {
             fmt::format("keep it in one place, and elsewhere write only {}:", name));
     }
     content = node.mark;
-    for (const auto& [key, value] : node.entries) {
-        if (key.text == "hosts") {
+    for (const auto& [key, value] : node.entries()) {
+        if (key.text() == "hosts") {
             if (auto fine = hosts(index, value); !fine) return fine;
-        } else if (key.text == "children") {
+        } else if (key.text() == "children") {
             if (auto fine = children(index, value); !fine) return fine;
-        } else if (key.text == "vars") {
+        } else if (key.text() == "vars") {
             auto read = variables_.read(value);
             if (!read) return std::unexpected(read.error());
             draft_.groups[index].variables = std::move(*read);
         } else {
-            const auto near = yaml::nearest(key.text, {group_keys.begin(), group_keys.end()});
-            return wrong(key.mark, fmt::format("unknown key {} in group {}", printable(key.text), name),
+            const auto near = yaml::nearest(key.text(), {group_keys.begin(), group_keys.end()});
+            return wrong(key.mark, fmt::format("unknown key {} in group {}", printable(key.text()), name),
                          near.empty() ? "a group has hosts, vars and children"
                                       : fmt::format("did you mean {}?", near));
         }
@@ -100,7 +100,7 @@ Status Reader::group_content(std::size_t index, const yaml::Node& node) {
 Status Reader::children(std::size_t parent, const yaml::Node& node) {
     if (auto fine = expect_mapping(node, "children", "each group as a key, such as rack1:"); !fine)
         return fine;
-    for (const auto& [key, value] : node.entries) {
+    for (const auto& [key, value] : node.entries()) {
         const auto child = group(key);
         if (!child) return std::unexpected(child.error());
         draft_.groups[*child].parents.push_back({parent, key.mark});
@@ -111,21 +111,23 @@ Status Reader::children(std::size_t parent, const yaml::Node& node) {
 
 Status Reader::hosts(std::size_t group, const yaml::Node& node) {
     if (auto fine = expect_mapping(node, "hosts", "each host as a key, such as gpu01:"); !fine) return fine;
-    for (const auto& [key, value] : node.entries) {
+    for (const auto& [key, value] : node.entries()) {
         if (auto fine = host_key(group, key, value); !fine) return fine;
     }
     return {};
 }
 
 Result<std::vector<std::string>> Reader::names_of(const yaml::Node& key) const {
-    const auto literal = without_brackets(key.text);
+    const auto literal = without_brackets(key.text());
     if (is_ipv6(literal)) return std::vector{std::string(literal)};
-    if (split_terms(key.text).size() > 1) {
+    if (split_terms(key.text()).size() > 1) {
         return wrong(key.mark,
-                     fmt::format("\"{}\": several names in one key", ellipsize(printable(key.text), 60)),
+                     fmt::format("\"{}\": several names in one key", ellipsize(printable(key.text()), 60)),
                      "write each host or range as a key of its own");
     }
-    auto names = unfold(key.text, max_hosts - draft_.hosts.size());
+    const std::size_t room = max_hosts - draft_.hosts.size();
+    if (room > 0 && check_host_name(key.text())) return std::vector{std::string(key.text())};
+    auto names = unfold(key.text(), room);
     if (!names) return at(key.mark, names.error());
     // All names of a range are made of the same letters, but the first and the last may differ in their first
     // one.
@@ -136,9 +138,11 @@ Result<std::vector<std::string>> Reader::names_of(const yaml::Node& key) const {
 }
 
 std::size_t Reader::host(const std::string& name, yaml::Mark mark) {
-    const auto [found, added] = draft_.host_index.emplace(name, draft_.hosts.size());
-    if (added) draft_.hosts.push_back({.name = name, .mark = mark, .groups = {}, .sources = {}});
-    return found->second;
+    if (const auto found = draft_.host_index.find(name); found != draft_.host_index.end())
+        return found->second;
+    draft_.hosts.push_back({.name = name, .mark = mark, .groups = {}, .sources = {}});
+    draft_.host_index.emplace(draft_.hosts.back().name, draft_.hosts.size() - 1);
+    return draft_.hosts.size() - 1;
 }
 
 Status Reader::host_key(std::size_t group, const yaml::Node& key, const yaml::Node& value) {
@@ -161,10 +165,10 @@ Result<Draft> Reader::read(const yaml::Node& root) {
     top.name = "all";
     draft_.groups.push_back(std::move(top));
     draft_.group_index.emplace("all", all);
-    for (const auto& [key, value] : root.entries) {
-        if (std::ranges::find(group_keys, key.text) != group_keys.end()) {
-            return wrong(key.mark, fmt::format("{} at the top of the file, where groups belong", key.text),
-                         fmt::format("put it under all: or another group, such as\nall:\n  {}:", key.text));
+    for (const auto& [key, value] : root.entries()) {
+        if (std::ranges::find(group_keys, key.text()) != group_keys.end()) {
+            return wrong(key.mark, fmt::format("{} at the top of the file, where groups belong", key.text()),
+                         fmt::format("put it under all: or another group, such as\nall:\n  {}:", key.text()));
         }
         const auto index = group(key);
         if (!index) return std::unexpected(index.error());

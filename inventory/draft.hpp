@@ -3,6 +3,7 @@
 // whom.
 
 #include <cstddef>
+#include <deque>
 #include <map>
 #include <string>
 #include <string_view>
@@ -16,6 +17,10 @@
 namespace cleanslate::inventory {
 
 struct Draft {
+    Draft() = default;
+    Draft(Draft&&) = default;  // names keep their place, which `host_index` needs; a copy's would not
+    Draft& operator=(Draft&&) = default;
+
     struct Edge {
         std::size_t group = 0;
         yaml::Mark mark;  // where the one names the other
@@ -41,10 +46,12 @@ struct Draft {
     };
 
     std::vector<Group> groups;  // the first is "all"
-    std::vector<Host> hosts;    // in the order of the file
-    std::vector<Variables> variables;
+    // Deques, since vectors of this size would take twice their memory while they grow.
+    std::deque<Host> hosts;  // in the order of the file
+    std::deque<Variables> variables;
     std::map<std::string, yaml::Mark> unknown_variables;
-    std::unordered_map<std::string, std::size_t> group_index, host_index;
+    std::unordered_map<std::string, std::size_t> group_index;
+    std::unordered_map<std::string_view, std::size_t> host_index;  // by the names in `hosts`
 };
 
 // Errors have kind "inventory", "yaml" or "range" and begin with file:line:column.

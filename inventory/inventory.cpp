@@ -3,9 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <tuple>
+#include <cstdint>
+#include <functional>
 #include <unordered_map>
+#include <utility>
 
 #include "base/files.hpp"
 #include "base/text.hpp"
@@ -69,17 +70,27 @@ void note_groups(const Draft& draft, const Resolved& resolved, std::string_view 
     note(both, "a host and a group at once, a limit selects both");
 }
 
+// Where a host is reached; the text belongs to the host.
+struct Destination {
+    std::string_view address;
+    std::uint16_t port = 22;
+    bool operator==(const Destination&) const = default;
+};
+struct HashDestination {
+    std::size_t operator()(const Destination& to) const {
+        return std::hash<std::string_view>()(to.address) + to.port;
+    }
+};
+
 // Two names for one machine would have two look after it at once.
 void note_shared_addresses(const std::vector<Host>& hosts, std::string_view name,
                            std::vector<std::string>& notes) {
-    const auto key = [&](const Host& host) {
-        return fmt::format("{} {}", host.address, host.port.value_or(22));
-    };
-    std::unordered_map<std::string, std::size_t> first;
+    std::unordered_map<Destination, std::size_t, HashDestination> first;
     std::map<std::size_t, std::vector<std::string>> shared;  // first host -> all of that address
     first.reserve(hosts.size());
     for (std::size_t i = 0; i < hosts.size(); ++i) {
-        const auto [found, added] = first.emplace(key(hosts[i]), i);
+        const auto [found, added] =
+            first.emplace(Destination{hosts[i].address, hosts[i].port.value_or(22)}, i);
         if (added) continue;
         auto& names = shared[found->second];
         if (names.empty()) names.push_back(hosts[found->second].name);
@@ -99,24 +110,26 @@ void note_shared_addresses(const std::vector<Host>& hosts, std::string_view name
     }
 }
 
+// The document's memory is given back at its end.
+Result<Draft> draft_of(std::string_view yaml, std::string_view name) {
+    const auto document = yaml::parse(yaml, name);
+    if (!document) return std::unexpected(document.error());
+    const yaml::Node& root = document->root();
+    if (root.is_mapping()) return read_draft(root, name);
+    return fail("inventory",
+                root.is_null() ? fmt::format("{}: an empty inventory", yaml::place(name, {}))
+                               : fmt::format("{}: found a {} where the groups belong",
+                                             yaml::place(name, root.mark), yaml::describe(root)),
+                "begin with all: and hosts: under it");
+}
+
 }  // namespace
 
 Result<Inventory> Inventory::parse(std::string_view yaml, std::string_view name) {
     const auto refused = [&](Error error) {
         return std::unexpected(as_inventory_error(std::move(error), yaml));
     };
-    const auto root = yaml::parse(yaml, name);
-    if (!root) return refused(root.error());
-    if (!root->is_mapping()) {
-        const bool empty = root->is_null();
-        return refused({"inventory",
-                        {},
-                        empty ? fmt::format("{}: an empty inventory", yaml::place(name, {}))
-                              : fmt::format("{}: found a {} where the groups belong",
-                                            yaml::place(name, root->mark), yaml::describe(*root)),
-                        "begin with all: and hosts: under it"});
-    }
-    auto draft = read_draft(*root, name);
+    auto draft = draft_of(yaml, name);
     if (!draft) return refused(draft.error());
     auto resolved = resolve(*draft, name);
     if (!resolved) return refused(resolved.error());
@@ -142,13 +155,28 @@ Result<Inventory> Inventory::load(const std::string& path) {
     return parse(*text, path == "-" ? "standard input" : path);
 }
 
-Result<std::vector<Host>> Inventory::select(std::string_view limit) const {
+Result<std::vector<Host>> Inventory::select(std::string_view limit) const& {
     const auto chosen = select_hosts(limit, hosts_, groups_);
     if (!chosen) return std::unexpected(chosen.error());
     std::vector<Host> selected;
     selected.reserve(chosen->size());
     for (const std::size_t index : *chosen) selected.push_back(hosts_[index]);
     return selected;
+}
+
+Result<std::vector<Host>> Inventory::select(std::string_view limit) && {
+    const auto chosen = select_hosts(limit, hosts_, groups_);
+    if (!chosen) return std::unexpected(chosen.error());
+    groups_.clear();
+    // In ascending order, so that what moves to the front was looked at before.
+    std::size_t count = 0;
+    for (const std::size_t index : *chosen) {
+        if (index != count) hosts_[count] = std::move(hosts_[index]);
+        ++count;
+    }
+    hosts_.resize(count);
+    hosts_.shrink_to_fit();
+    return std::exchange(hosts_, {});
 }
 
 }  // namespace cleanslate::inventory

@@ -33,7 +33,9 @@ class Inventory {
     // LIMIT: names, groups, globs, ranges, @FILE; `,` union, `!` exclusion, `&` intersection. The result is
     // in inventory order. A pattern that matches nothing, a limit without a positive term, and an empty
     // result are errors of kind "limit" with the near names in the remedy.
-    Result<std::vector<Host>> select(std::string_view limit) const;
+    Result<std::vector<Host>> select(std::string_view limit) const&;
+    // The same for whoever needs the inventory no more: its hosts move into the result.
+    Result<std::vector<Host>> select(std::string_view limit) &&;
 
   private:
     std::vector<Host> hosts_;

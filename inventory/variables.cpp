@@ -101,7 +101,7 @@ struct Value {
     const yaml::Node& node;
 
     std::unexpected<Error> refuse(const Error& error) const {
-        return wrong(file, node.mark, fmt::format("{}: {}", key.text, error.message), error.remedy);
+        return wrong(file, node.mark, fmt::format("{}: {}", key.text(), error.message), error.remedy);
     }
 };
 
@@ -109,7 +109,7 @@ template <class T>
 Status set(std::optional<Setting<T>>& slot, const Value& value, T read) {
     if (slot) {
         return wrong(value.file, value.key.mark,
-                     fmt::format("{} says again what stands at {}:{}", value.key.text, slot->mark.line,
+                     fmt::format("{} says again what stands at {}:{}", value.key.text(), slot->mark.line,
                                  slot->mark.column),
                      "keep one of the two names");
     }
@@ -120,7 +120,7 @@ Status set(std::optional<Setting<T>>& slot, const Value& value, T read) {
 template <class T>
 Status set_integer(std::optional<Setting<T>>& slot, const Value& value, std::int64_t min, std::int64_t max,
                    auto make) {
-    const auto number = yaml::as_integer(value.node, value.file, value.key.text);
+    const auto number = yaml::as_integer(value.node, value.file, value.key.text());
     if (!number) return std::unexpected(number.error());
     if (*number < min || *number > max) {
         return value.refuse(
@@ -130,13 +130,13 @@ Status set_integer(std::optional<Setting<T>>& slot, const Value& value, std::int
 }
 
 Status set_bool(std::optional<Setting<bool>>& slot, const Value& value) {
-    const auto read = yaml::as_bool(value.node, value.file, value.key.text);
+    const auto read = yaml::as_bool(value.node, value.file, value.key.text());
     if (!read) return std::unexpected(read.error());
     return set(slot, value, *read);
 }
 
 Status set_text(std::optional<Setting<std::string>>& slot, const Value& value, auto check) {
-    auto text = yaml::as_text(value.node, value.file, value.key.text);
+    auto text = yaml::as_text(value.node, value.file, value.key.text());
     if (!text) return std::unexpected(text.error());
     if (auto fine = check(*text); !fine) return value.refuse(fine.error());
     return set(slot, value, std::move(*text));
@@ -164,7 +164,7 @@ Status check_hops(std::string& text) {
 // Of the options of ssh that stand there, those about jump hosts; all others are Ansible's alone.
 Status set_hops_of_options(std::optional<Setting<std::string>>& slot, const Value& value) {
     if (!value.node.is_scalar()) return {};
-    auto hops = hops_among_ssh_options(value.node.text);
+    auto hops = hops_among_ssh_options(value.node.text());
     if (!hops) return value.refuse(hops.error());
     return *hops ? set(slot, value, std::move(**hops)) : Status{};
 }
@@ -188,14 +188,14 @@ Status set_list(std::vector<std::string>& list, const Value& value) {
     if (!value.node.is_sequence()) {
         return wrong(
             value.file, value.node.mark,
-            fmt::format("{}: found {} where a list belongs", value.key.text, yaml::describe(value.node)),
-            fmt::format("write {}: [name, name]", value.key.text));
+            fmt::format("{}: found {} where a list belongs", value.key.text(), yaml::describe(value.node)),
+            fmt::format("write {}: [name, name]", value.key.text()));
     }
-    if (value.node.items.size() > max_entries) {
+    if (value.node.items().size() > max_entries) {
         return value.refuse({"inventory", {}, fmt::format("more than {} entries", max_entries), {}});
     }
-    for (const auto& item : value.node.items) {
-        const auto entry = yaml::as_text(item, value.file, value.key.text);
+    for (const auto& item : value.node.items()) {
+        const auto entry = yaml::as_text(item, value.file, value.key.text());
         if (!entry) return std::unexpected(entry.error());
         if (const auto problem = useless(*entry)) {
             return Value{value.file, value.key, item}.refuse(
@@ -286,14 +286,14 @@ std::optional<Conflict> conflict(const Variables& a, const Variables& b) {
 }
 
 Status VariableReader::read_one(const yaml::Node& key, const yaml::Node& value, Variables& out) {
-    const auto exact = std::ranges::find(known, std::string_view(key.text), &Known::name);
+    const auto exact = std::ranges::find(known, key.text(), &Known::name);
     if (exact != known.end()) return read_known(exact->meaning, {file_, key, value}, out);
-    if (is_about_become(key.text)) return read_known(Meaning::become, {file_, key, value}, out);
-    if (const auto ours = meant(key.text); !ours.empty()) {
-        return wrong(file_, key.mark, fmt::format("unknown variable {}", printable(key.text)),
+    if (is_about_become(key.text())) return read_known(Meaning::become, {file_, key, value}, out);
+    if (const auto ours = meant(key.text()); !ours.empty()) {
+        return wrong(file_, key.mark, fmt::format("unknown variable {}", printable(key.text())),
                      fmt::format("did you mean {}?", ours));
     }
-    if (!key.text.starts_with("ansible_")) unknown_.try_emplace(key.text, key.mark);
+    if (!key.text().starts_with("ansible_")) unknown_.try_emplace(std::string(key.text()), key.mark);
     return {};
 }
 
@@ -304,7 +304,7 @@ Result<Variables> VariableReader::read(const yaml::Node& node) {
         return wrong(file_, node.mark, fmt::format("found a {} where variables belong", yaml::describe(node)),
                      "write a mapping, such as {ansible_host: 10.0.0.1}");
     }
-    for (const auto& [key, value] : node.entries) {
+    for (const auto& [key, value] : node.entries()) {
         if (auto fine = read_one(key, value, out); !fine) return std::unexpected(fine.error());
     }
     return out;

@@ -39,8 +39,9 @@ Error unknown_name(const std::string& name) {
 
 BuiltIn built_in(std::string_view name, std::string_view text) {
     BuiltIn out{name, text, {}};
-    if (const auto root = yaml::parse(text, name))
-        if (const yaml::Node* about = root->find("description")) out.description = trim(about->text);
+    if (const auto document = yaml::parse(text, name))
+        if (const yaml::Node* about = document->root().find("description"))
+            out.description = trim(about->text());
     return out;
 }
 

@@ -81,15 +81,15 @@ NameCheck check_of(Owner kind) {
 Result<std::vector<const yaml::Node*>> entries_of(const Reader& in, const yaml::Node& node,
                                                   std::string_view what) {
     if (!node.is_sequence()) return std::vector<const yaml::Node*>{&node};
-    if (!node.tag.empty()) return in.refuse(node, "tags are not used here", "leave the ! out");
-    if (node.items.empty())
+    if (!node.tag().empty()) return in.refuse(node, "tags are not used here", "leave the ! out");
+    if (node.items().empty())
         return in.refuse(node, fmt::format("`{}` is an empty list", what),
                          "name at least one, or leave the key out");
-    if (node.items.size() > max_entries)
-        return in.refuse(node, fmt::format("`{}` has {} entries", what, node.items.size()),
+    if (node.items().size() > max_entries)
+        return in.refuse(node, fmt::format("`{}` has {} entries", what, node.items().size()),
                          fmt::format("name at most {}", max_entries));
     std::vector<const yaml::Node*> entries;
-    for (const auto& item : node.items) entries.push_back(&item);
+    for (const auto& item : node.items()) entries.push_back(&item);
     return entries;
 }
 

@@ -180,7 +180,7 @@ Status check_possible(const Reader& in, const yaml::Node& node, const Match& mat
 // "`tree` alone picks", "`older_than` and `tree` alone pick".
 std::string only_keys(const yaml::Node& node) {
     std::vector<std::string> given;
-    for (const auto& [key, value] : node.entries) given.push_back(fmt::format("`{}`", key.text));
+    for (const auto& [key, value] : node.entries()) given.push_back(fmt::format("`{}`", key.text()));
     std::string out;
     for (std::size_t i = 0; i < given.size(); ++i)
         out += (i == 0 ? "" : i + 1 == given.size() ? " and " : ", ") + given[i];
@@ -195,13 +195,13 @@ Result<Match> read_match(const Reader& in, const yaml::Node& node) {
         for (const auto& key : keys()) all.emplace_back(key.name);
         return all;
     }();
-    if (node.is_null() || (node.is_mapping() && node.entries.empty()))
+    if (node.is_null() || (node.is_mapping() && node.entries().empty()))
         return in.refuse(node, "an empty `match` would mean every process", std::string(right));
     if (auto known = check_keys(node, in.file(), "`match`", names); !known)
         return std::unexpected(known.error());
     Match match;
-    for (const auto& [key, value] : node.entries) {
-        const auto found = std::ranges::find(keys(), std::string_view(key.text), &Key::name);
+    for (const auto& [key, value] : node.entries()) {
+        const auto found = std::ranges::find(keys(), key.text(), &Key::name);
         if (auto read = found->read(in, value, found->name, match); !read)
             return std::unexpected(read.error());
     }

@@ -32,7 +32,7 @@ std::string_view wrong_value(std::string_view value) {
 }
 
 Result<std::string> plain_text(const yaml::Node& node, std::string_view file, std::string_view what) {
-    if (!node.tag.empty()) return refuse_at(file, node.mark, "tags are not used here", "leave the ! out");
+    if (!node.tag().empty()) return refuse_at(file, node.mark, "tags are not used here", "leave the ! out");
     auto text = yaml::as_text(node, file, what);
     if (!text) return from_yaml(text.error());
     if (const auto wrong = wrong_value(*text); !wrong.empty())
@@ -93,14 +93,14 @@ Result<std::vector<Declared>> read_params(const yaml::Node& node, std::string_vi
         return refuse_at(file, node.mark,
                          fmt::format("`params` is a mapping, and here is {}", yaml::describe(node)),
                          "write one `NAME: DEFAULT` a line below it");
-    if (node.entries.size() > max_params)
-        return refuse_at(file, node.mark, fmt::format("{} params", node.entries.size()),
+    if (node.entries().size() > max_params)
+        return refuse_at(file, node.mark, fmt::format("{} params", node.entries().size()),
                          fmt::format("use at most {}", max_params));
-    for (const auto& [key, value] : node.entries) {
-        if (!is_name(key.text))
-            return refuse_at(file, key.mark, fmt::format("`{}` is no name for a param", shown(key.text)),
+    for (const auto& [key, value] : node.entries()) {
+        if (!is_name(key.text()))
+            return refuse_at(file, key.mark, fmt::format("`{}` is no name for a param", shown(key.text())),
                              "use letters, digits and _, beginning with a letter");
-        Declared declared{{key.text, {}, {}}, key.mark};
+        Declared declared{{std::string(key.text()), {}, {}}, key.mark};
         if (auto read = read_param(value, file, declared.param); !read) return std::unexpected(read.error());
         params.push_back(std::move(declared));
     }

@@ -26,7 +26,7 @@ std::string stem(std::string_view file) {
 
 // Text of the head, which params do not reach: they are not read yet.
 Result<std::string> head_text(const yaml::Node& node, std::string_view file, std::string_view what) {
-    if (!node.tag.empty()) return refuse_at(file, node.mark, "tags are not used here", "leave the ! out");
+    if (!node.tag().empty()) return refuse_at(file, node.mark, "tags are not used here", "leave the ! out");
     auto text = yaml::as_text(node, file, what);
     if (!text) return from_yaml(text.error());
     return std::string(trim(*text));
@@ -80,10 +80,10 @@ Status check_protected(const Reader& in, const yaml::Node& node, const std::stri
 
 Status read_protect(const Reader& in, const yaml::Node& node, std::vector<std::string>& protect) {
     if (node.is_null()) return {};
-    if (!node.is_sequence() || !node.tag.empty())
+    if (!node.is_sequence() || !node.tag().empty())
         return in.refuse(node, fmt::format("`protect` is a list, and here is {}", yaml::describe(node)),
                          "write `protect: [NAME, NAME]`");
-    for (const auto& item : node.items) {
+    for (const auto& item : node.items()) {
         auto entry = in.text(item, "an entry of `protect`");
         if (!entry) return std::unexpected(entry.error());
         if (auto sound = check_protected(in, item, *entry); !sound) return sound;
@@ -197,9 +197,9 @@ Result<Playbook> parse_playbook(std::string_view yaml, std::string_view file, co
     };
     if (yaml.size() > max_playbook_bytes)
         return in_playbook(refuse_at(file, {1, 1}, "more than 1 MiB", "a playbook is a short text").error());
-    auto root = yaml::parse(yaml, file);
-    if (!root) return in_playbook(from_yaml(root.error()).error());
-    auto playbook = read_playbook(*root, file, settings);
+    const auto document = yaml::parse(yaml, file);
+    if (!document) return in_playbook(from_yaml(document.error()).error());
+    auto playbook = read_playbook(document->root(), file, settings);
     if (!playbook) return in_playbook(playbook.error());
     return playbook;
 }

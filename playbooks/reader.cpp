@@ -67,42 +67,41 @@ std::string any_of(const std::vector<std::string>& words) {
 
 Status check_keys(const yaml::Node& node, std::string_view file, std::string_view what,
                   const std::vector<std::string>& known) {
-    if (!node.tag.empty()) return refuse_at(file, node.mark, "tags are not used here", "leave the ! out");
+    if (!node.tag().empty()) return refuse_at(file, node.mark, "tags are not used here", "leave the ! out");
     if (!node.is_mapping())
         return refuse_at(file, node.mark,
                          fmt::format("{} is a mapping, and here is {}", what, yaml::describe(node)),
                          fmt::format("write `KEY: VALUE` lines with the keys {}", any_of(known)));
-    for (const auto& [key, value] : node.entries) {
-        if (std::find(known.begin(), known.end(), key.text) != known.end()) continue;
-        const std::string near = yaml::nearest(key.text, known);
+    for (const auto& [key, value] : node.entries()) {
+        if (std::find(known.begin(), known.end(), key.text()) != known.end()) continue;
+        const std::string near = yaml::nearest(key.text(), known);
         std::string remedy = near.empty() ? std::string() : fmt::format("did you mean `{}`? ", near);
-        return refuse_at(file, key.mark, fmt::format("{} has no key `{}`", what, shown(key.text)),
+        return refuse_at(file, key.mark, fmt::format("{} has no key `{}`", what, shown(key.text())),
                          remedy + "known here: " + any_of(known));
     }
     return {};
 }
 
-Result<yaml::Node> Reader::filled(const yaml::Node& node, const Values::Judge& judge) const {
-    if (!node.tag.empty()) return refuse(node, "tags are not used here", "leave the ! out");
+Result<yaml::Document> Reader::filled(const yaml::Node& node, const Values::Judge& judge) const {
+    if (!node.tag().empty()) return refuse(node, "tags are not used here", "leave the ! out");
     if (!node.is_scalar()) {
         yaml::Node shape;  // without the children, which may be many
         shape.kind = node.kind;
         shape.mark = node.mark;
-        return shape;
+        return yaml::Document({}, shape);
     }
-    auto expanded = values_.expand(node.text, judge);
+    auto expanded = values_.expand(node.text(), judge);
     if (!expanded) return place(node, expanded.error());
+    if (expanded->text.find('\0') != std::string::npos) return refuse(node, "a NUL byte", "leave it out");
     yaml::Node out = node;
-    out.text = std::move(expanded->text);
     if (expanded->changed) out.quoted = false;  // "${count}" may be a number: the quotes were YAML's need
-    if (out.text.find('\0') != std::string::npos) return refuse(node, "a NUL byte", "leave it out");
-    return out;
+    return yaml::with_text(out, expanded->text);
 }
 
 Result<std::string> Reader::text(const yaml::Node& node, std::string_view what) const {
     auto full = filled(node);
     if (!full) return std::unexpected(full.error());
-    auto text = yaml::as_text(*full, file_, what);
+    auto text = yaml::as_text(full->root(), file_, what);
     if (!text) return from_yaml(text.error());
     return text;
 }
@@ -111,7 +110,7 @@ Result<std::int64_t> Reader::integer(const yaml::Node& node, std::string_view wh
                                      std::int64_t high) const {
     auto full = filled(node);
     if (!full) return std::unexpected(full.error());
-    auto number = yaml::as_integer(*full, file_, what);
+    auto number = yaml::as_integer(full->root(), file_, what);
     if (!number) return from_yaml(number.error());
     if (*number < low || *number > high)
         return refuse(node, fmt::format("`{}` is {}", what, *number),
@@ -122,7 +121,7 @@ Result<std::int64_t> Reader::integer(const yaml::Node& node, std::string_view wh
 Result<bool> Reader::boolean(const yaml::Node& node, std::string_view what) const {
     auto full = filled(node);
     if (!full) return std::unexpected(full.error());
-    auto value = yaml::as_bool(*full, file_, what);
+    auto value = yaml::as_bool(full->root(), file_, what);
     if (!value) return from_yaml(value.error());
     return value;
 }
@@ -158,7 +157,7 @@ Result<std::string> Reader::pattern(const yaml::Node& node, std::string_view wha
 Result<std::string> Reader::command(const yaml::Node& node, std::string_view what) const {
     auto full = filled(node, not_for_a_shell);
     if (!full) return std::unexpected(full.error());
-    auto line = yaml::as_text(*full, file_, what);
+    auto line = yaml::as_text(full->root(), file_, what);
     if (!line) return from_yaml(line.error());
     if (trim(*line).empty())
         return refuse(node, fmt::format("`{}` is empty", what), "write a command for /bin/sh");

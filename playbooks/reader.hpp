@@ -58,7 +58,7 @@ class Reader {
     Result<std::string> command(const yaml::Node& node, std::string_view what) const;
 
   private:
-    Result<yaml::Node> filled(const yaml::Node& node, const Values::Judge& judge = {}) const;
+    Result<yaml::Document> filled(const yaml::Node& node, const Values::Judge& judge = {}) const;
 
     std::string_view file_;
     const Values& values_;

@@ -68,12 +68,12 @@ constexpr std::array<Misplaced, 32> misplaced{
 // Exactly one of the kinds.
 Result<Action> read_action(const Reader& in, const yaml::Node& node) {
     const Kind* kind = nullptr;
-    for (const auto& [key, value] : node.entries) {
-        const auto found = std::ranges::find(kinds, std::string_view(key.text), &Kind::name);
+    for (const auto& [key, value] : node.entries()) {
+        const auto found = std::ranges::find(kinds, key.text(), &Kind::name);
         if (found == kinds.end()) continue;
         if (kind != nullptr)
-            return in.refuse(key, fmt::format("`{}` and `{}` in one step", kind->name, key.text),
-                             fmt::format("begin a step of its own: `- {}:`", key.text));
+            return in.refuse(key, fmt::format("`{}` and `{}` in one step", kind->name, key.text()),
+                             fmt::format("begin a step of its own: `- {}:`", key.text()));
         kind = &*found;
     }
     if (kind != nullptr) return kind->read(in, node);
@@ -87,7 +87,7 @@ Result<Action> read_action(const Reader& in, const yaml::Node& node) {
 }
 
 Result<Step> read_step(const Reader& in, const yaml::Node& node) {
-    if (!node.is_mapping() || !node.tag.empty())
+    if (!node.is_mapping() || !node.tag().empty())
         return in.refuse(
             node, fmt::format("a step is a mapping, and here is {}", yaml::describe(node)),
             "write `- signal: TERM` with a `match:`, `- run: COMMAND` or `- verify:` (with the colon)");
@@ -149,10 +149,10 @@ Status check_judged(const Reader& in, const yaml::Node& node, const std::vector<
 
 Status check_step_keys(const Reader& in, const yaml::Node& step, std::string_view what,
                        const std::vector<std::string>& known) {
-    for (const auto& [key, value] : step.entries) {
-        if (std::ranges::find(known, key.text) != known.end()) continue;
+    for (const auto& [key, value] : step.entries()) {
+        if (std::ranges::find(known, key.text()) != known.end()) continue;
         for (const auto& [name, belongs] : misplaced)
-            if (key.text == name)
+            if (key.text() == name)
                 return in.refuse(key, fmt::format("{} has no key `{}`", what, name),
                                  fmt::format("`{}` belongs {}", name, belongs));
     }
@@ -160,15 +160,15 @@ Status check_step_keys(const Reader& in, const yaml::Node& step, std::string_vie
 }
 
 Result<std::vector<Step>> read_steps(const Reader& in, const yaml::Node& node) {
-    if (!node.is_sequence() || !node.tag.empty())
+    if (!node.is_sequence() || !node.tag().empty())
         return in.refuse(node, fmt::format("`steps` is a list, and here is {}", yaml::describe(node)),
                          "begin each step with `- `: `- signal: TERM`, `- run: COMMAND` or `- verify:`");
-    if (node.items.empty()) return in.refuse(node, "`steps` is empty", "write at least one step");
-    if (node.items.size() > max_steps)
-        return in.refuse(node, fmt::format("{} steps", node.items.size()),
+    if (node.items().empty()) return in.refuse(node, "`steps` is empty", "write at least one step");
+    if (node.items().size() > max_steps)
+        return in.refuse(node, fmt::format("{} steps", node.items().size()),
                          fmt::format("use at most {}", max_steps));
     std::vector<Step> steps;
-    for (const auto& item : node.items) {
+    for (const auto& item : node.items()) {
         auto step = read_step(in, item);
         if (!step) return std::unexpected(step.error());
         if (auto order = check_order(in, item, steps, *step); !order) return std::unexpected(order.error());

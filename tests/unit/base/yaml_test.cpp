@@ -10,16 +10,16 @@ namespace {
 std::string show(const Node& node) {
     std::string out;
     if (node.is_null()) return "~";
-    if (node.is_scalar()) return node.quoted ? '"' + node.text + '"' : node.text;
-    for (const auto& item : node.items) out += (out.empty() ? "" : ", ") + show(item);
-    for (const auto& [key, value] : node.entries)
+    if (node.is_scalar()) return node.quoted ? fmt::format("\"{}\"", node.text()) : std::string(node.text());
+    for (const auto& item : node.items()) out += (out.empty() ? "" : ", ") + show(item);
+    for (const auto& [key, value] : node.entries())
         out += (out.empty() ? "" : ", ") + show(key) + ": " + show(value);
     return node.is_mapping() ? "{" + out + "}" : "[" + out + "]";
 }
 
 std::string read(std::string_view text) {
-    const auto node = parse(text, "f.yaml");
-    return node ? show(*node) : node.error().message;
+    const auto document = parse(text, "f.yaml");
+    return document ? show(document->root()) : document.error().message;
 }
 
 std::string repeat(std::string_view text, std::size_t times) {
@@ -41,20 +41,22 @@ TEST(Yaml, AnEmptyDocumentIsNothing) {
 }
 
 TEST(Yaml, KnowsThePlaceOfEverything) {
-    const auto node = parse("# c\nall:\n  hosts:\n    gpu01: {port: 22}\n", "f.yaml").value();
+    const auto document = parse("# c\nall:\n  hosts:\n    gpu01: {port: 22}\n", "f.yaml").value();
+    const Node& node = document.root();
     const Node* hosts = node.find("all")->find("hosts");
-    EXPECT_EQ(place("f.yaml", hosts->entries[0].first.mark), "f.yaml:4:5");
+    EXPECT_EQ(place("f.yaml", hosts->entries()[0].first.mark), "f.yaml:4:5");
     EXPECT_EQ(place("f.yaml", hosts->find("gpu01")->find("port")->mark), "f.yaml:4:19");
     EXPECT_EQ(node.find("none"), nullptr);
     EXPECT_EQ(place("f.yaml", {}), "f.yaml");
 }
 
 TEST(Yaml, KeepsExplicitTags) {
-    const auto node = parse("a: !vault |\n  3161\nb: !!str 5\nc: ! x\nd: 'q'\n", "f.yaml").value();
-    EXPECT_EQ(node.find("a")->tag, "!vault");
-    EXPECT_EQ(node.find("a")->text, "3161\n");
+    const auto document = parse("a: !vault |\n  3161\nb: !!str 5\nc: ! x\nd: 'q'\n", "f.yaml").value();
+    const Node& node = document.root();
+    EXPECT_EQ(node.find("a")->tag(), "!vault");
+    EXPECT_EQ(node.find("a")->text(), "3161\n");
     EXPECT_TRUE(node.find("b")->quoted);
-    EXPECT_EQ(node.find("d")->tag, "");
+    EXPECT_EQ(node.find("d")->tag(), "");
     EXPECT_TRUE(node.find("d")->quoted);
 }
 
@@ -178,7 +180,7 @@ TEST(Yaml, StopsMergesThatExpandWithoutEnd) {
 TEST(Yaml, AHundredThousandKeysAreNoTrouble) {
     std::string text;
     for (int i = 0; i < 100'000; ++i) text += fmt::format("gpu{}:\n", i);
-    EXPECT_EQ(parse(text, "f.yaml").value().entries.size(), 100'000U);
+    EXPECT_EQ(parse(text, "f.yaml").value().root().entries().size(), 100'000U);
 }
 
 TEST(Yaml, AnErrorShowsHostileKeysSafely) {

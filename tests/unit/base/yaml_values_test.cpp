@@ -5,17 +5,17 @@
 namespace cleanslate::yaml {
 namespace {
 
-Node value(std::string_view text) { return parse(text, "f.yaml").value(); }
+Document read(std::string_view text) { return parse(text, "f.yaml").value(); }
 
 std::string text_error(std::string_view text) {
-    return as_text(value(text), "f.yaml", "user").error().message;
+    return as_text(read(text).root(), "f.yaml", "user").error().message;
 }
 
 TEST(Text, IsAnyScalar) {
-    EXPECT_EQ(as_text(value("root"), "f.yaml", "user").value(), "root");
-    EXPECT_EQ(as_text(value("007"), "f.yaml", "user").value(), "007");
-    EXPECT_EQ(as_text(value("!!str 5"), "f.yaml", "user").value(), "5");
-    EXPECT_EQ(as_text(value("''"), "f.yaml", "user").value(), "");
+    EXPECT_EQ(as_text(read("root").root(), "f.yaml", "user").value(), "root");
+    EXPECT_EQ(as_text(read("007").root(), "f.yaml", "user").value(), "007");
+    EXPECT_EQ(as_text(read("!!str 5").root(), "f.yaml", "user").value(), "5");
+    EXPECT_EQ(as_text(read("''").root(), "f.yaml", "user").value(), "");
 }
 
 TEST(Text, IsNothingElse) {
@@ -26,33 +26,33 @@ TEST(Text, IsNothingElse) {
 }
 
 TEST(Integer, IsPlainDigits) {
-    EXPECT_EQ(as_integer(value("8"), "f.yaml", "gpus").value(), 8);
-    EXPECT_EQ(as_integer(value("-1"), "f.yaml", "gpus").value(), -1);
-    EXPECT_EQ(as_integer(value("0"), "f.yaml", "gpus").value(), 0);
-    EXPECT_EQ(as_integer(value("9223372036854775807"), "f.yaml", "gpus").value(), INT64_MAX);
+    EXPECT_EQ(as_integer(read("8").root(), "f.yaml", "gpus").value(), 8);
+    EXPECT_EQ(as_integer(read("-1").root(), "f.yaml", "gpus").value(), -1);
+    EXPECT_EQ(as_integer(read("0").root(), "f.yaml", "gpus").value(), 0);
+    EXPECT_EQ(as_integer(read("9223372036854775807").root(), "f.yaml", "gpus").value(), INT64_MAX);
 }
 
 TEST(Integer, RefusesWhatReadersDisagreeOn) {
     for (const auto* text : {"'8'", "010", "0x10", "0o10", "1_000", "1.0", "1e3", "+8", "8 MiB", "100MiB",
                              "true", "~", "[8]", "''", "-", "--1", "9223372036854775808", "!!int 8", "8x"}) {
-        const auto integer = as_integer(value(text), "f.yaml", "gpus");
+        const auto integer = as_integer(read(text).root(), "f.yaml", "gpus");
         ASSERT_FALSE(integer) << text;
         EXPECT_EQ(integer.error().kind, "yaml");
     }
-    EXPECT_EQ(as_integer(value("'8'"), "f.yaml", "gpus").error().message,
+    EXPECT_EQ(as_integer(read("'8'").root(), "f.yaml", "gpus").error().message,
               "f.yaml:1:1: gpus: found the quoted text \"8\" where an integer belongs");
 }
 
 TEST(Bool, IsTrueOrFalse) {
-    EXPECT_TRUE(as_bool(value("true"), "f.yaml", "tree").value());
-    EXPECT_FALSE(as_bool(value("False"), "f.yaml", "tree").value());
+    EXPECT_TRUE(as_bool(read("true").root(), "f.yaml", "tree").value());
+    EXPECT_FALSE(as_bool(read("False").root(), "f.yaml", "tree").value());
 }
 
 TEST(Bool, RefusesYesAndNo) {
     for (const auto* text : {"yes", "no", "on", "off", "1", "'true'", "~", "tRUE", "!!bool true"}) {
-        EXPECT_FALSE(as_bool(value(text), "f.yaml", "tree")) << text;
+        EXPECT_FALSE(as_bool(read(text).root(), "f.yaml", "tree")) << text;
     }
-    EXPECT_EQ(as_bool(value("yes"), "f.yaml", "tree").error().message,
+    EXPECT_EQ(as_bool(read("yes").root(), "f.yaml", "tree").error().message,
               "f.yaml:1:1: tree: found \"yes\" where true or false belongs");
 }
 
@@ -76,6 +76,16 @@ TEST(Nearest, DoesNotGuessFarOff) {
 
 TEST(Nearest, TakesTheNearestAndThenTheFirst) {
     EXPECT_EQ(nearest("gpu1", {"gpu22", "gpu11", "gpu12"}), "gpu11");
+}
+
+TEST(WithText, IsTheSameScalarWithAnotherText) {
+    const Document from = read("a: 'old'");
+    const Document to = with_text(*from.root().find("a"), "new");
+    EXPECT_EQ(to.root().text(), "new");
+    EXPECT_TRUE(to.root().quoted);
+    EXPECT_EQ(place("f", to.root().mark), "f:1:4");
+    EXPECT_EQ(from.root().find("a")->text(), "old");
+    EXPECT_EQ(with_text(read("!t x").root(), "").root().tag(), "!t");
 }
 
 }  // namespace

@@ -9,9 +9,9 @@ namespace {
 
 // "true", "false", "nothing", or "message | remedy" of a refusal, for a line "NAME: VALUE".
 std::string said(const std::string& line) {
-    const auto node = yaml::parse(line, "f.yaml").value();
-    const auto& [key, value] = node.entries.at(0);
-    EXPECT_TRUE(is_about_become(key.text)) << line;
+    const auto document = yaml::parse(line, "f.yaml").value();
+    const auto& [key, value] = document.root().entries()[0];
+    EXPECT_TRUE(is_about_become(key.text())) << line;
     const auto read = read_become("f.yaml", key, value);
     if (read) return !*read ? "nothing" : **read ? "true" : "false";
     EXPECT_EQ(read.error().kind, "inventory");

@@ -8,7 +8,7 @@ namespace cleanslate::inventory {
 namespace {
 
 Result<Draft> draft(std::string_view text) {
-    return read_draft(yaml::parse(text, "f.yaml").value(), "f.yaml");
+    return read_draft(yaml::parse(text, "f.yaml").value().root(), "f.yaml");
 }
 
 std::string refusal(std::string_view text) {

@@ -7,7 +7,7 @@ namespace cleanslate::inventory {
 namespace {
 
 Result<Resolved> resolved(std::string_view text) {
-    auto draft = read_draft(yaml::parse(text, "f.yaml").value(), "f.yaml");
+    auto draft = read_draft(yaml::parse(text, "f.yaml").value().root(), "f.yaml");
     if (!draft) return std::unexpected(draft.error());
     return resolve(*draft, "f.yaml");
 }

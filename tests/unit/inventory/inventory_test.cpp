@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <tuple>
+#include <utility>
 
 #include "base/files.hpp"
 #include "base/text.hpp"
@@ -161,6 +163,28 @@ TEST(InventoryLoad, ReadsAFileAndNamesItInErrors) {
     const auto gone = Inventory::load(path);
     EXPECT_EQ(gone.error().kind, "inventory");
     EXPECT_EQ(gone.error().message, path.string() + ": can not be read: No such file or directory");
+}
+
+TEST(Inventory, ThatIsGivenAwaySelectsTheSame) {
+    constexpr std::string_view yaml =
+        "a: {hosts: {'n[1-4]': {user: root}, n5: {port: 23, protect: [x]}}}\nb: {hosts: {n6: , n2: }}\n";
+    for (const auto* limit : {"all", "b", "n5", "!a,all", "all,!n1", "n[4-5]", "none"}) {
+        auto inventory = Inventory::parse(yaml, "f.yaml").value();
+        const auto copied = inventory.select(limit);
+        const auto moved = std::move(inventory).select(limit);
+        ASSERT_EQ(copied.has_value(), moved.has_value()) << limit;
+        if (!copied) {
+            EXPECT_EQ(copied.error().message, moved.error().message);
+            continue;
+        }
+        ASSERT_EQ(copied->size(), moved->size()) << limit;
+        for (std::size_t i = 0; i < copied->size(); ++i) {
+            const Host &a = (*copied)[i], &b = (*moved)[i];
+            EXPECT_EQ(std::tie(a.name, a.address, a.port, a.user, a.protect),
+                      std::tie(b.name, b.address, b.port, b.user, b.protect))
+                << limit;
+        }
+    }
 }
 
 TEST(Inventory, AHundredThousandHostsAreNoTrouble) {

@@ -11,13 +11,13 @@ namespace {
 Host host_of(std::string_view text) {
     VariableReader reader("f.yaml");
     Host host;
-    apply(reader.read(yaml::parse(text, "f.yaml").value()).value(), host);
+    apply(reader.read(yaml::parse(text, "f.yaml").value().root()).value(), host);
     return host;
 }
 
 Error error_of(std::string_view text) {
     VariableReader reader("f.yaml");
-    const auto read = reader.read(yaml::parse(text, "f.yaml").value());
+    const auto read = reader.read(yaml::parse(text, "f.yaml").value().root());
     return read ? Error{} : read.error();
 }
 
@@ -147,14 +147,14 @@ TEST(Variables, ASlipOfOursIsAnError) {
 
 TEST(Variables, OthersAreRememberedOnceAndAnsiblesAreNot) {
     VariableReader reader("f.yaml");
-    const auto node =
+    const auto document =
         yaml::parse(
             "- {rack: 1, cpus: 64, project: x, ansible_connection: ssh, ansible_python_interpreter: p}\n"
             "- {rack: 2, vault: !vault x, http_port: 80}\n",
             "f.yaml")
             .value();
-    EXPECT_TRUE(reader.read(node.items[0]));
-    EXPECT_TRUE(reader.read(node.items[1]));
+    EXPECT_TRUE(reader.read(document.root().items()[0]));
+    EXPECT_TRUE(reader.read(document.root().items()[1]));
     std::string names;
     for (const auto& [name, mark] : reader.unknown()) names += name + "@" + std::to_string(mark.line) + " ";
     EXPECT_EQ(names, "cpus@1 http_port@2 project@1 rack@1 vault@2 ");
@@ -186,9 +186,10 @@ TEST(Variables, UnscheduledIsTrueOrFalse) {
 
 TEST(Variables, NearerSettingsWinOverInheritedOnes) {
     VariableReader reader("f.yaml");
-    const auto node = yaml::parse("- {become: true, unscheduled: true}\n- {become: no}\n", "f.yaml").value();
+    const auto document =
+        yaml::parse("- {become: true, unscheduled: true}\n- {become: no}\n", "f.yaml").value();
     Host host;
-    for (const auto& item : node.items) apply(reader.read(item).value(), host);
+    for (const yaml::Node& item : document.root().items()) apply(reader.read(item).value(), host);
     EXPECT_EQ(host.become, false);
     EXPECT_EQ(host.unscheduled, true);
 }
@@ -202,10 +203,10 @@ TEST(Variables, AreAMapping) {
 
 TEST(Conflict, IsADifferenceNotARepetition) {
     VariableReader reader("f.yaml");
-    const auto node =
+    const auto document =
         yaml::parse("- {port: 1, user: a}\n- {port: 1}\n- {port: 2}\n- {gpus: 8}\n", "f.yaml").value();
     std::vector<Variables> all;
-    for (const auto& item : node.items) all.push_back(reader.read(item).value());
+    for (const yaml::Node& item : document.root().items()) all.push_back(reader.read(item).value());
     EXPECT_FALSE(conflict(all[0], all[1]));
     EXPECT_FALSE(conflict(all[0], all[3]));
     ASSERT_TRUE(conflict(all[0], all[2]));
@@ -216,8 +217,10 @@ TEST(Conflict, IsADifferenceNotARepetition) {
 TEST(Conflict, IsAlsoAboutWhatIsTrueOrFalse) {
     for (const std::string name : {"unified_memory", "become", "unscheduled"}) {
         VariableReader reader("f.yaml");
-        const auto node = yaml::parse("- {" + name + ": true}\n- {" + name + ": false}\n", "f.yaml").value();
-        const auto a = reader.read(node.items[0]).value(), b = reader.read(node.items[1]).value();
+        const auto document =
+            yaml::parse("- {" + name + ": true}\n- {" + name + ": false}\n", "f.yaml").value();
+        const auto a = reader.read(document.root().items()[0]).value(),
+                   b = reader.read(document.root().items()[1]).value();
         EXPECT_FALSE(conflict(a, a));
         ASSERT_TRUE(conflict(a, b));
         EXPECT_EQ(conflict(a, b)->name, name);

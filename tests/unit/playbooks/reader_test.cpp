@@ -16,13 +16,13 @@ using namespace std::chrono_literals;
 class ReaderTest : public testing::Test {
   protected:
     const yaml::Node& node(std::string_view yaml) {
-        root_ = yaml::parse(yaml, "f").value_or(yaml::Node{});
-        return root_;
+        document_ = yaml::parse(yaml, "f").value_or(yaml::Document({}, {}));
+        return document_.root();
     }
     const std::vector<Declared> params_{{{"who", "ann", {}}, {}}, {{"count", "3", {}}, {}}};
     const Values values_ = Values::make(params_, {}, "f").value();
     const Reader in_{"f", values_};
-    yaml::Node root_;
+    yaml::Document document_{{}, {}};
 };
 
 TEST_F(ReaderTest, FillsParamsIntoTextsNumbersAndTruths) {
