@@ -15,30 +15,6 @@ void make_gpu_file(const std::string& path) {
     need(::truncate(path.c_str(), 32 * 4096) == 0, "truncate " + path);
 }
 
-// As the kernel writes it: lower case, four digits of domain.
-std::string kernel_bus_id(const Gpu& gpu) {
-    std::string bus = gpu.bus_id.substr(4);
-    for (auto& c : bus) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-    return bus;
-}
-
-// In the shape of the corpus's proc_driver_nvidia_information.txt.
-std::string information(const Host& host, const Gpu& gpu) {
-    return "Model: \t\t " + host.model + "\nIRQ:   \t\t " + std::to_string(41 + gpu.index) +
-           "\nGPU UUID: \t " + gpu.uuid +
-           "\nVideo BIOS: \t 96.00.a5.00.1a\nBus Type: \t PCIe\nDMA Size: \t 52 bits\n"
-           "DMA Mask: \t 0xfffffffffffff\nBus Location: \t " +
-           kernel_bus_id(gpu) + "\nDevice Minor: \t " + std::to_string(gpu.minor) + "\nGPU Firmware: \t " +
-           host.driver_version + "\nGPU Excluded:\t No\n";
-}
-
-std::string version(const Host& host) {
-    const bool open = to_number(split(host.driver_version, '.').front()).value_or(0) >= 515;
-    return "NVRM version: NVIDIA UNIX " +
-           std::string(open ? "Open Kernel Module for x86_64" : "x86_64 Kernel Module") + "  " +
-           host.driver_version + (open ? "  Release Build\n" : "  Tue Jul 13 16:14:05 UTC 2021\n");
-}
-
 void make_capability(const std::string& file, int cap) {
     make_folder(folder_of(file));
     write_file(file,
@@ -83,6 +59,30 @@ void make_pci_device(const std::string& pci, const PciDevice& device) {
 
 }  // namespace
 
+// As the kernel writes it: lower case, four digits of domain.
+std::string kernel_bus_id(const Gpu& gpu) {
+    std::string bus = gpu.bus_id.substr(4);
+    for (auto& c : bus) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+    return bus;
+}
+
+// In the shape of the corpus's proc_driver_nvidia_information.txt.
+std::string gpu_information(const Host& host, const Gpu& gpu) {
+    return "Model: \t\t " + host.model + "\nIRQ:   \t\t " + std::to_string(41 + gpu.index) +
+           "\nGPU UUID: \t " + gpu.uuid +
+           "\nVideo BIOS: \t 96.00.a5.00.1a\nBus Type: \t PCIe\nDMA Size: \t 52 bits\n"
+           "DMA Mask: \t 0xfffffffffffff\nBus Location: \t " +
+           kernel_bus_id(gpu) + "\nDevice Minor: \t " + std::to_string(gpu.minor) + "\nGPU Firmware: \t " +
+           host.driver_version + "\nGPU Excluded:\t No\n";
+}
+
+std::string driver_version_text(const Host& host) {
+    const bool open = to_number(split(host.driver_version, '.').front()).value_or(0) >= 515;
+    return "NVRM version: NVIDIA UNIX " +
+           std::string(open ? "Open Kernel Module for x86_64" : "x86_64 Kernel Module") + "  " +
+           host.driver_version + (open ? "  Release Build\n" : "  Tue Jul 13 16:14:05 UTC 2021\n");
+}
+
 void make_gpu_files(const Host& host, const std::string& dev) {
     make_folder(dev + "/nvidia-caps");
     if (host.gpus.empty()) return;
@@ -100,13 +100,13 @@ void make_driver(const Host& host, const std::string& driver) {
     make_folder(driver);
     if (host.driver == "not-loaded") return;
     make_folder(driver + "/nvidia/gpus");
-    write_file(driver + "/nvidia/version", version(host));
+    write_file(driver + "/nvidia/version", driver_version_text(host));
     make_capabilities(host, driver + "/nvidia/capabilities");
     for (const auto& gpu : host.gpus) {
         if (!gpu.in_driver) continue;
         const std::string folder = driver + "/nvidia/gpus/" + kernel_bus_id(gpu);
         make_folder(folder);
-        write_file(folder + "/information", information(host, gpu));
+        write_file(folder + "/information", gpu_information(host, gpu));
     }
 }
 

@@ -108,9 +108,10 @@ int query_gpus(const Host& host, const Options& options) {
         std::printf("%s\n", row.c_str());
     }
     for (const auto* gpu : gpus) {
-        if (gpu->state != "inforom") continue;
-        std::printf("WARNING: infoROM is corrupted at gpu %s\n", gpu->bus_id.substr(4).c_str());
-        status = std::max(status, 14);
+        const auto warning = warning_of(*gpu);
+        if (warning.empty()) continue;
+        std::printf("%s", warning.c_str());
+        status = std::max(status, inforom_status);
     }
     return status;
 }

@@ -64,18 +64,25 @@ void driver_failures(const Host& host, const Options& options) {
 
 bool gone(const Gpu& gpu) { return gpu.state == "lost" || gpu.state == "unknown-error"; }
 
-int complain(const Gpu& gpu) {
+Complaint complaint_of(const Gpu& gpu) {
     const std::string bus = gpu.bus_id.substr(4);
-    if (gpu.state == "lost") {
-        std::printf(
-            "Unable to determine the device handle for GPU%s: GPU is lost.  Reboot the system to recover "
-            "this GPU\n",
-            bus.c_str());
-        return 15;
-    }
-    if (gpu.state != "unknown-error") return 0;
-    std::printf("Unable to determine the device handle for GPU %s: Unknown Error\n", bus.c_str());
-    return 255;
+    if (gpu.state == "lost")
+        return {15, "Unable to determine the device handle for GPU" + bus +
+                        ": GPU is lost.  Reboot the system to recover this GPU\n"};
+    if (gpu.state == "unknown-error")
+        return {255, "Unable to determine the device handle for GPU " + bus + ": Unknown Error\n"};
+    return {};
+}
+
+int complain(const Gpu& gpu) {
+    const auto complaint = complaint_of(gpu);
+    std::printf("%s", complaint.text.c_str());
+    return complaint.status;
+}
+
+std::string warning_of(const Gpu& gpu) {
+    if (gpu.state != "inforom") return {};
+    return "WARNING: infoROM is corrupted at gpu " + gpu.bus_id.substr(4) + "\n";
 }
 
 }  // namespace cleanslate::simulated
