@@ -29,9 +29,10 @@ void Loop::watch(int fd, std::uint32_t events, OnEvents on_events) {
 void Loop::change(int fd, std::uint32_t events) {
     auto& watched = *watched_.at(fd);
     if (watched.events == events) return;
+    const int how = watched.events == 0 ? EPOLL_CTL_ADD : events == 0 ? EPOLL_CTL_DEL : EPOLL_CTL_MOD;
     watched.events = events;
     epoll_event event{.events = events, .data = {.fd = fd}};
-    need(::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, fd, &event) == 0, "epoll_ctl");
+    need(::epoll_ctl(epoll_.get(), how, fd, &event) == 0, "epoll_ctl");
 }
 
 void Loop::forget(int fd) {

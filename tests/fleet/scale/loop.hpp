@@ -27,6 +27,7 @@ class Loop {
 
     // A handler may forget any descriptor, its own too. Forget one before it is closed.
     void watch(int fd, std::uint32_t events, OnEvents on_events);
+    // 0: nothing at all of it, not even that the other side is gone.
     void change(int fd, std::uint32_t events);
     void forget(int fd);
 
