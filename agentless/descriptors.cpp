@@ -9,9 +9,10 @@
 namespace cleanslate::agentless {
 namespace {
 
-constexpr std::size_t for_host = 2;
 constexpr std::size_t for_shard = 4;  // epoll, timers, wake-ups, and one to spare
 constexpr std::size_t for_files = 40;
+// Beside those at work: of 10,000 hosts a tenth may be dead. Each has about 100 KB.
+constexpr int may_wait = 1000;
 
 std::size_t count_open() {
     std::error_code error;
@@ -40,8 +41,13 @@ int fitting_fanout(int wanted, const Descriptors& descriptors, std::size_t shard
     const std::size_t taken = descriptors.open + for_files + for_shard * shards;
     const std::size_t left = descriptors.limit > taken ? descriptors.limit - taken : 0;
     const auto most =
-        std::clamp<std::size_t>(left / for_host, 1, static_cast<std::size_t>(std::max(1, wanted)));
+        std::clamp<std::size_t>(left / descriptors.a_host, 1, static_cast<std::size_t>(std::max(1, wanted)));
     return static_cast<int>(most);
+}
+
+int fitting_under_way(int fanout, const Descriptors& descriptors, std::size_t shards) {
+    if (fanout <= 1) return fanout;
+    return std::max(fanout, fitting_fanout(fanout + may_wait, descriptors, shards));
 }
 
 }  // namespace cleanslate::agentless

@@ -9,14 +9,18 @@ namespace cleanslate::agentless {
 struct Descriptors {
     std::size_t limit = 0;
     std::size_t open = 0;
+    std::size_t a_host = 2;  // that one host takes: its connection and, while it logs in, one to an agent
 };
 
 // Raises the soft limit to the hard one, as far as the system lets us, and looks.
 Descriptors raise_descriptor_limit();
 
-// The greatest fan-out, at most `wanted` and at least 1, for which there are descriptors: for each host its
-// connection and, while it logs in, one to an agent; a few for each shard; some for files that are opened on
-// the way. Pure.
+// The greatest fan-out, at most `wanted` and at least 1, for which there are descriptors: those of each host,
+// a few for each shard, some for files that are opened on the way. Pure.
 int fitting_fanout(int wanted, const Descriptors& descriptors, std::size_t shards);
+
+// How many hosts may be under way with this fan-out, those that only wait among them: a thousand more, as far
+// as there are descriptors. With a fan-out of 1, which means one after the other, 1. Pure.
+int fitting_under_way(int fanout, const Descriptors& descriptors, std::size_t shards);
 
 }  // namespace cleanslate::agentless

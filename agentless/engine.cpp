@@ -8,6 +8,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 
+#include "agentless/places.hpp"
 #include "agentless/plan_limit.hpp"
 #include "base/text.hpp"
 
@@ -15,17 +16,32 @@ namespace cleanslate::agentless {
 
 namespace asio = boost::asio;
 
+namespace {
+
+// So often it is looked who has waited for too long.
+constexpr std::chrono::milliseconds ticks{100};
+
+// The share of the shard with this number.
+std::size_t share(std::size_t all, std::size_t shards, std::size_t number) {
+    return all / shards + (number < all % shards ? 1 : 0);
+}
+
+}  // namespace
+
 // One thread's share of the hosts. Everything but post() is used from that thread alone.
 class Engine::Shard {
   public:
-    Shard(Engine& engine, const TransportFactory& make_transport, std::size_t workers)
-        : engine_(engine), transport_(make_transport(io_)), deadline_(io_), workers_(workers) {}
+    Shard(Engine& engine, const TransportFactory& make_transport, std::size_t at_work, std::size_t under_way)
+        : engine_(engine),
+          transport_(make_transport(io_)),
+          deadline_(io_),
+          ticker_(io_),
+          places_(at_work, under_way) {}
 
     void add(std::size_t index) { queue_.push_back(index); }
 
     void run() {
-        live_ = std::min(workers_, queue_.size());
-        if (live_ == 0) return;
+        if (queue_.empty()) return;
         deadline_.expires_at(engine_.context_.deadline);
         deadline_.async_wait([this](const boost::system::error_code& error) {
             if (error) return;
@@ -33,7 +49,8 @@ class Engine::Shard {
             engine_.context_.winding_down = true;
             cut();
         });
-        for (std::size_t i = 0, n = live_; i < n; ++i) asio::co_spawn(io_, work(), asio::detached);
+        fill();
+        tick();
         io_.run();
         // Logins at jump hosts that nobody needs any more give their turns back: other shards wait for them.
         cut();
@@ -50,15 +67,49 @@ class Engine::Shard {
     }
 
   private:
+    bool has_next() const { return next_ < queue_.size() && !engine_.context_.winding_down; }
+
+    // A worker for each place that is free.
+    void fill() {
+        const auto workers = std::min(places_.room(), queue_.size() - next_);
+        for (std::size_t i = 0; i < workers && (has_next() || live_ == 0); ++i) {
+            ++live_;
+            asio::co_spawn(io_, work(), asio::detached);
+        }
+    }
+
+    // Gives the places of those that wait to others, as long as there are others.
+    void tick() {
+        if (!has_next()) return;
+        ticker_.expires_after(ticks);
+        ticker_.async_wait([this](const boost::system::error_code& error) {
+            if (error || !has_next()) return;
+            places_.release(Clock::now());
+            fill();
+            tick();
+        });
+    }
+
+    // Takes one host after the other, as long as there is a place for it.
     Awaitable<void> work() {
-        while (next_ < queue_.size() && !engine_.context_.winding_down) {
+        while (has_next() && places_.room() > 0) {
             const auto index = queue_[next_++];
             const HostTask& task = engine_.tasks_[index];
             Event wakeup(io_, cancellation_);
             sleepers_.insert(&wakeup);
-            HostRun host{engine_.context_,         task,        index, endpoint_of(task.host, engine_.reach_),
-                         engine_.outcomes_[index], *transport_, wakeup};
+            Places::Host place;
+            places_.begin(place);
+            HostRun host{engine_.context_,
+                         task,
+                         index,
+                         endpoint_of(task.host, engine_.reach_),
+                         engine_.outcomes_[index],
+                         *transport_,
+                         wakeup,
+                         places_,
+                         place};
             co_await host.run();
+            places_.end(place);
             sleepers_.erase(&wakeup);
             // A host that the deadline cut may be told so before the deadline's own timer is.
             if (engine_.outcomes_[index].error && Clock::now() >= engine_.context_.deadline) {
@@ -69,6 +120,7 @@ class Engine::Shard {
         }
         if (--live_ == 0) {
             deadline_.cancel();
+            ticker_.cancel();
             io_.stop();
         }
     }
@@ -86,12 +138,12 @@ class Engine::Shard {
     asio::io_context io_{1};
     std::shared_ptr<Cancellation> cancellation_ = std::make_shared<Cancellation>();
     std::unique_ptr<Transport> transport_;
-    asio::steady_timer deadline_;
+    asio::steady_timer deadline_, ticker_;
+    Places places_;
     std::set<Event*> sleepers_;
     std::vector<std::size_t> queue_;
     std::size_t next_ = 0;
-    std::size_t workers_;
-    std::size_t live_ = 0;
+    std::size_t live_ = 0;  // workers
 };
 
 Endpoint endpoint_of(const inventory::Host& host, const Reach& reach) {
@@ -140,12 +192,13 @@ int Engine::shard_count() const {
 
 void Engine::deal(const TransportFactory& make_transport) {
     const auto fanout = static_cast<std::size_t>(std::max(1, context_.limits.fanout));
+    const auto under_way = std::max(fanout, static_cast<std::size_t>(std::max(0, context_.limits.under_way)));
     const auto count =
         std::min({static_cast<std::size_t>(shard_count()), fanout, std::max<std::size_t>(1, tasks_.size())});
     std::vector<std::unique_ptr<Shard>> shards;
     for (std::size_t i = 0; i < count; ++i)
-        shards.push_back(
-            std::make_unique<Shard>(*this, make_transport, fanout / count + (i < fanout % count ? 1 : 0)));
+        shards.push_back(std::make_unique<Shard>(*this, make_transport, share(fanout, count, i),
+                                                 share(under_way, count, i)));
     for (std::size_t i = 0; i < tasks_.size(); ++i) shards[i % count]->add(i);
     const std::lock_guard lock(mutex_);
     shards_ = std::move(shards);

@@ -58,13 +58,15 @@ void note_unchecked(const SshContext& context, const Reach& reach, std::vector<s
 }
 
 // Lowers a fan-out for which this process has too few descriptors. What to say about it; empty: nothing.
-std::string fit_fanout(SweepLimits& limits, std::size_t hosts) {
-    const Descriptors descriptors = raise_descriptor_limit();
+std::string fit_fanout(SweepLimits& limits, std::size_t hosts, const SshContext* context) {
+    Descriptors descriptors = raise_descriptor_limit();
+    if (context != nullptr && !asks_agents(*context)) descriptors.a_host = 1;
     const int wanted = std::min(limits.fanout, static_cast<int>(std::min<std::size_t>(hosts, 1'000'000)));
     const auto shards = static_cast<std::size_t>(
         limits.threads > 0 ? limits.threads : std::max(1u, std::thread::hardware_concurrency()));
     const auto used = std::min(shards, static_cast<std::size_t>(std::max(1, wanted)));
     const int fitting = fitting_fanout(wanted, descriptors, used);
+    limits.under_way = fitting_under_way(std::min(fitting, limits.fanout), descriptors, used);
     if (fitting >= wanted) return {};
     limits.fanout = fitting;
     return fmt::format("{} hosts at a time, not {}: a process may have {} files open here (ulimit -Hn)",
@@ -92,7 +94,7 @@ struct Sweep::State {
 
 Sweep::Sweep(std::vector<HostTask> tasks, Job job, Reach reach, SweepLimits limits, Observer& observer,
              Audit& audit) {
-    std::string note = reach.local ? std::string() : fit_fanout(limits, tasks.size());
+    std::string note = reach.local ? std::string() : fit_fanout(limits, tasks.size(), reach.ssh.get());
     state_.reset(new State{
         reach, std::move(note), {std::move(tasks), std::move(job), reach, limits, observer, audit}});
 }

@@ -74,7 +74,10 @@ struct HostTask {
 };
 
 struct SweepLimits {
-    int fanout = 64;                       // sessions at a time
+    int fanout = 128;  // hosts at work at a time
+    // Hosts under way at most, with those that only wait for an answer or for their time; less than the
+    // fan-out: as many as that. See places.hpp.
+    int under_way = 0;
     int threads = 0;                       // shards; 0: the cores
     Milliseconds step_timeout{60'000};     // one survey, one signal round beyond its own wait, one command
     std::optional<Milliseconds> deadline;  // the whole sweep

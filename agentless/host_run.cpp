@@ -36,17 +36,14 @@ Awaitable<void> HostRun::run() {
     sweep.observer.host_started(outcome);
     try {
         doing("connect");
-        const auto deadline = sweep.deadline;
-        auto opened = co_await transport.open(endpoint, deadline);
+        const Status opened = co_await open(sweep.deadline);
         if (!opened) {
             outcome.error = explained(opened.error(), "connect");
             outcome.verdict = Verdict::unreachable;
+        } else if (sweep.job.kind == Job::Kind::run) {
+            co_await run_ad_hoc();
         } else {
-            connection = std::move(*opened);
-            if (sweep.job.kind == Job::Kind::run)
-                co_await run_ad_hoc();
-            else
-                co_await follow_sequence();
+            co_await follow_sequence();
         }
     } catch (const std::exception& e) {
         outcome.error =
@@ -114,9 +111,26 @@ Awaitable<void> HostRun::run_ad_hoc() {
     if (!done) outcome.error = done.error();
 }
 
+Awaitable<Status> HostRun::open(Clock::time_point deadline) {
+    places.waits(place, Clock::now());
+    auto opened = co_await transport.open(endpoint, deadline);
+    places.answered(place, Clock::now(), opened.has_value());
+    if (!opened) co_return std::unexpected(std::move(opened.error()));
+    connection = std::move(*opened);
+    co_return Status{};
+}
+
+Awaitable<Result<RunOutput>> HostRun::ask(const Script& script, Limits limits, bool is_usual) {
+    places.waits(place, Clock::now());
+    auto output = co_await connection->run(script, limits);
+    places.answered(place, Clock::now(), is_usual && output);
+    co_return output;
+}
+
 // Over early when the sweep winds down or is cut.
 Awaitable<void> HostRun::sleep_until(Clock::time_point when) {
     const auto until = std::min(when, sweep.deadline);
+    places.rests(place, Clock::now(), until);
     while (Clock::now() < until && !sweep.winding_down && !sweep.cut) co_await wakeup.wait(until);
 }
 

@@ -6,6 +6,7 @@
 
 #include "agentless/event.hpp"
 #include "agentless/fleet.hpp"
+#include "agentless/places.hpp"
 #include "agentless/sequence.hpp"
 #include "agentless/transport.hpp"
 
@@ -38,6 +39,8 @@ struct HostRun {
     HostOutcome& outcome;
     Transport& transport;
     Event& wakeup;  // notified when the sweep winds down or is cut, and when a host has rebooted
+    Places& places;
+    Places::Host& place;  // this one's among them
 
     // Never throws; always leaves the outcome finished, with a verdict.
     Awaitable<void> run();
@@ -51,6 +54,9 @@ struct HostRun {
     Awaitable<void> follow_sequence();
     Awaitable<Status> carry_out(Sequence& sequence, const Move& move);
     Awaitable<void> run_ad_hoc();
+    // How everything is asked of the host. An answer is usual where all hosts give one like it.
+    Awaitable<Result<RunOutput>> ask(const Script& script, Limits limits, bool is_usual = false);
+    Awaitable<Status> open(Clock::time_point deadline);
 
     // host_run_acts.cpp
     Awaitable<Result<Evidence>> look(SurveyRequest request);

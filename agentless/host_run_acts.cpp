@@ -96,7 +96,7 @@ Awaitable<Result<Evidence>> HostRun::look(SurveyRequest request) {
     script.input = survey_script(request, nonce);
     const Limits limits{deadline_in(sweep.limits.step_timeout), max_answer};
     const auto began = Clock::now();
-    auto output = co_await connection->run(script, limits);
+    auto output = co_await ask(script, limits, true);
     if (!output) co_return std::unexpected(explained(output.error(), "survey"));
     const auto took = since(began);
     for (auto line : split(output->err, '\n'))
@@ -146,7 +146,7 @@ Awaitable<Status> HostRun::send_signal(Sequence& sequence, const SendSignal& mov
     script.input = signal_script(move.request, nonce);
     const Limits limits{deadline_in(move.request.wait + sweep.limits.step_timeout), max_answer};
     const auto sent = Clock::now();
-    const auto output = co_await connection->run(script, limits);
+    const auto output = co_await ask(script, limits);
     Status done;
     if (!output)
         done = std::unexpected(explained(output.error(), "signal"));
@@ -184,7 +184,7 @@ Awaitable<Status> HostRun::run_command(const RunCommand& move) {
     script.input = command_script(move.command, move.timeout, nonce, move.environment);
     const Limits limits{deadline_in(move.timeout + 10s), max_answer};
     const auto began = Clock::now();
-    auto output = co_await connection->run(script, limits);
+    auto output = co_await ask(script, limits);
     action.took = since(began);
     Status done;
     if (!output) {
@@ -222,7 +222,7 @@ Awaitable<Status> HostRun::reset_gpus(Sequence& sequence, const ResetGpus& move)
     const Limits limits{deadline_in(move.request.timeout + reset_end + sweep.limits.step_timeout),
                         max_answer};
     const auto began = Clock::now();
-    const auto output = co_await connection->run(script, limits);
+    const auto output = co_await ask(script, limits);
     // One script resets them all: only of one alone it is known how long it took.
     if (is_single) outcome.commands[move.first_action].took = since(began);
     Status done;
@@ -251,7 +251,7 @@ Awaitable<Status> HostRun::remove_files(Sequence& sequence, const RemoveFiles& m
     Script script;
     script.input = shm_script(move.request, nonce);
     const Limits limits{deadline_in(std::max(sweep.limits.step_timeout, shm_end)), max_answer};
-    const auto output = co_await connection->run(script, limits);
+    const auto output = co_await ask(script, limits);
     Status done;
     if (!output)
         done = std::unexpected(explained(output.error(), "clean_shm"));

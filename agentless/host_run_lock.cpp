@@ -37,7 +37,7 @@ Awaitable<Status> HostRun::take_lock(Sequence& sequence, const TakeLock& move) {
     Script script;
     script.input = lock_script(request, nonce);
     const Limits limits{deadline_in(move.wait + sweep.limits.step_timeout), max_answer};
-    const auto output = co_await connection->run(script, limits);
+    const auto output = co_await ask(script, limits);
     if (!output) co_return std::unexpected(explained(output.error(), "lock"));
     const auto report = read_lock(output->out, nonce);
     if (!report)
@@ -56,7 +56,7 @@ Awaitable<void> HostRun::release_lock() {
     Script script;
     script.input = release_script(*lock_keeper, nonce);
     const Limits limits{deadline_in(release_timeout), max_answer};
-    const auto output = co_await connection->run(script, limits);
+    const auto output = co_await ask(script, limits);
     lock_keeper.reset();
     const auto was_held =
         output ? read_release(output->out, nonce) : Result<bool>(std::unexpected(output.error()));

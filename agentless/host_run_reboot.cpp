@@ -29,17 +29,18 @@ bool may_have_begun(const Error& error) { return error.kind == "connection_lost"
 }  // namespace
 
 Awaitable<Status> HostRun::await_reboot(Sequence& sequence) {
-    const int places = std::max(1, sweep.job.reboots_at_a_time);
+    const int most = std::max(1, sweep.job.reboots_at_a_time);
     bool waited = false;
     while (!sweep.winding_down && !sweep.cut) {
         auto taken = sweep.rebooting.load();
-        while (taken < places && !has_reboot_place)
+        while (taken < most && !has_reboot_place)
             has_reboot_place = sweep.rebooting.compare_exchange_weak(taken, taken + 1);
         if (has_reboot_place) {
             sequence.reboot_place(waited);
             break;
         }
         if (!waited) doing("waiting for its turn to reboot");
+        places.rests(place, Clock::now(), sweep.deadline);
         waited = true;
         co_await wakeup.wait(sweep.deadline);
     }
@@ -65,7 +66,7 @@ Awaitable<Status> HostRun::reboot(Sequence& sequence, const Reboot& move) {
     Script script;
     script.input = reboot_script(move.boot_id, nonce);
     const Limits limits{deadline_in(sweep.limits.step_timeout), max_answer};
-    const auto output = co_await connection->run(script, limits);
+    const auto output = co_await ask(script, limits);
     Status done;
     if (!output && !may_have_begun(output.error())) {
         done = std::unexpected(explained(output.error(), "reboot"));
@@ -90,6 +91,7 @@ Awaitable<Status> HostRun::come_back(Sequence& sequence, const Reboot& move, Clo
     connection.reset();
     lock_keeper.reset();
     doing("waiting for the host to come back");
+    places.rests(place, Clock::now(), until);
     Error last{"timeout", "reboot", "it never answered", ""};
     Milliseconds pause = first_pause;
     for (;;) {
@@ -118,9 +120,8 @@ Awaitable<Status> HostRun::come_back(Sequence& sequence, const Reboot& move, Clo
 Awaitable<Result<Evidence>> HostRun::look_after_boot(const Reboot& move, Clock::time_point until) {
     connection.reset();
     const auto open_until = std::min(Clock::now() + open_timeout, until);
-    auto opened = co_await transport.open(endpoint, open_until);
+    const Status opened = co_await open(open_until);
     if (!opened) co_return std::unexpected(in_phase(opened.error(), "connect"));
-    connection = std::move(*opened);
     auto evidence = co_await look(move.request);
     if (!evidence) co_return evidence;
     if (evidence->boot_id.empty() || evidence->boot_id == move.boot_id)

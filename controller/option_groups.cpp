@@ -97,7 +97,9 @@ void add_reach_options(CLI::App& app, Options& options) {
         "For each of resolve, connect, handshake and login (default: ssh's configuration's, else 10s)")
         ->group(reach);
     app.option_defaults()->group("Bounds");
-    add_count(app, "-f,--fanout", options.limits.fanout, 1, 10'000, "Hosts at a time (default 64)");
+    add_count(
+        app, "-f,--fanout", options.limits.fanout, 1, 10'000,
+        "Hosts at a time (default 128); one that keeps waiting gives its place to the next, unless it is 1");
     if (options.command == Command::trust) {
         add_duration(app, "--deadline", options.limits.deadline,
                      "For all hosts together; exit status 4 when it passes (default: none)");

@@ -21,6 +21,7 @@ struct SshContext {
     ssh::Resolver resolver;
     std::shared_ptr<ssh::JumpLogins> jump_logins = std::make_shared<ssh::JumpLogins>();
     ssh::LoginTurns login_turns;
+    bool asks_agents = true;  // whether a login may; known once unlock_identities() has seen the hosts
 };
 
 }  // namespace cleanslate::agentless

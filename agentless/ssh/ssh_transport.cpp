@@ -3,6 +3,7 @@
 #include <pwd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <set>
 #include <tuple>
@@ -141,8 +142,13 @@ Result<std::shared_ptr<SshContext>> load_ssh_context(const SshOptions& options) 
 Status unlock_identities(SshContext& context, const std::vector<Endpoint>& endpoints, const AskSecret& ask) {
     ssh::KeyUsers users(context);
     for (const Endpoint& endpoint : endpoints) users.add(endpoint);
-    return context.identities->unlock(users.take(), ask);
+    const std::vector<ssh::HostSettings> settings = users.take();
+    context.asks_agents = std::ranges::any_of(
+        settings, [](const ssh::HostSettings& some) { return !some.agent_socket.empty(); });
+    return context.identities->unlock(settings, ask);
 }
+
+bool asks_agents(const SshContext& context) { return context.asks_agents; }
 
 std::vector<std::string> ssh_notes(const SshContext& context) {
     std::vector<std::string> notes = context.config.notes();

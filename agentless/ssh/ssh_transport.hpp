@@ -25,6 +25,9 @@ Result<std::shared_ptr<SshContext>> load_ssh_context(const SshOptions& options);
 // concerns one host alone is that host's error when it is opened.
 Status unlock_identities(SshContext& context, const std::vector<Endpoint>& endpoints, const AskSecret& ask);
 
+// Whether an agent may be asked for a key of these hosts, as far as that is known.
+bool asks_agents(const SshContext& context);
+
 // Things worth saying once: lines of known_hosts and default keys that were passed over, host keys that could
 // not be written down, or have changed and are not checked. Ask again after the sweep. From any thread.
 std::vector<std::string> ssh_notes(const SshContext& context);

@@ -23,6 +23,22 @@ TEST(FittingFanout, IsOneAtLeast) {
     EXPECT_EQ(fitting_fanout(0, {1024, 8}, 2), 1);
 }
 
+TEST(FittingFanout, IsTwiceAsMuchWhereNoAgentIsAsked) {
+    EXPECT_EQ(fitting_fanout(10'000, {20'000, 8}, 2), 9972);
+    EXPECT_EQ(fitting_fanout(10'000, {20'000, 8, 1}, 2), 10'000);
+}
+
+TEST(FittingUnderWay, IsAThousandMoreThanTheFanoutAsFarAsThereAreDescriptors) {
+    EXPECT_EQ(fitting_under_way(64, {1'048'576, 8}, 2), 1064);
+    EXPECT_EQ(fitting_under_way(64, {0, 0}, 2), 1064);
+    EXPECT_EQ(fitting_under_way(64, {1024, 8}, 2), fitting_fanout(10'000, {1024, 8}, 2));
+    EXPECT_EQ(fitting_under_way(64, {20, 18}, 2), 64) << "the fan-out is what was fitted before";
+}
+
+TEST(FittingUnderWay, IsOneWhereHostsAreToBeOneAfterTheOther) {
+    EXPECT_EQ(fitting_under_way(1, {1'048'576, 8}, 2), 1);
+}
+
 TEST(FittingFanout, IsLeftAloneWhereNobodyCouldSay) { EXPECT_EQ(fitting_fanout(64, {0, 0}, 2), 64); }
 
 TEST(RaiseDescriptorLimit, GoesUpToTheHardLimit) {

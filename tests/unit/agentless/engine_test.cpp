@@ -73,9 +73,13 @@ struct Crowd : Observer {
         }
         if (on_start) on_start();
     }
-    void host_finished(const HostOutcome&) override { --begun; }
+    void host_finished(const HostOutcome& host) override {
+        --begun;
+        if (on_finish) on_finish(host);
+    }
     std::atomic<int> begun{0}, most{0};
     std::function<void()> on_start;
+    std::function<void(const HostOutcome&)> on_finish;
 };
 
 class ASweep : public ::testing::Test {
@@ -129,6 +133,43 @@ TEST_F(ASweep, IsNotDelayedByAHostThatHangsBeyondItsStep) {
     EXPECT_EQ(result.hosts[0].error->kind, "timeout");
     EXPECT_EQ(result.hosts[0].error->phase, "survey");
     for (std::size_t i = 1; i < result.hosts.size(); ++i) EXPECT_EQ(result.hosts[i].verdict, Verdict::clean);
+}
+
+// The hosts that say nothing end at the sweep's deadline; all others are seen long before, although the
+// silent ones stand first and are more than the fan-out.
+TEST_F(ASweep, GoesOnWithOtherHostsWhileSomeAreSilentAtLoginOrAfterIt) {
+    limits_.deadline = 30s;
+    limits_.fanout = 2;
+    limits_.under_way = 20;
+    limits_.threads = 1;
+    MemoryHost hole;
+    hole.open_hangs = true;
+    for (int i = 0; i < 4; ++i) {
+        add(fmt::format("h{}", i), hole);
+        add(fmt::format("s{}", i), host_that(MemoryReply::End::hang));
+    }
+    for (int i = 0; i < 20; ++i) add(fmt::format("n{:02}", i), host_with(0));
+    crowd_.on_finish = [this, clean = 0](const HostOutcome& host) mutable {
+        if (host.verdict == Verdict::clean && ++clean == 20) {
+            engine_->stop();
+            engine_->stop();
+        }
+    };
+    const auto result = run();
+    EXPECT_FALSE(result.deadline_passed) << "the healthy ones waited for the silent ones";
+    for (std::size_t i = 8; i < result.hosts.size(); ++i) EXPECT_EQ(result.hosts[i].verdict, Verdict::clean);
+    EXPECT_LE(crowd_.most, 20);
+}
+
+TEST_F(ASweep, OfOneHostAtATimeWaitsForEach) {
+    limits_.deadline = 1500ms;
+    limits_.fanout = 1;
+    limits_.under_way = 1;
+    add("hangs", host_that(MemoryReply::End::hang));
+    add("later", host_with(0));
+    const auto result = run();
+    EXPECT_TRUE(result.deadline_passed);
+    EXPECT_EQ(result.hosts[1].error->kind, "not_tried");
 }
 
 TEST_F(ASweep, NeverHasMoreSessionsThanTheFanoutWhateverTheNumberOfThreads) {

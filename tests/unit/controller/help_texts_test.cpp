@@ -71,7 +71,7 @@ TEST(Help, SaysEachDefault) {
 
 TEST(Help, SaysTheDefaultsThatHold) {
     const std::string help = help_of({"clear", "--help"});
-    for (const char* text : {"no limit", "default 1)", "default: withheld", "sudo -n", "default 64",
+    for (const char* text : {"no limit", "default 1)", "default: withheld", "sudo -n", "default 128",
                              "default 60s", "else 10s", "default clear", "else 100MiB", "default 2s",
                              "else strict", "default text", "default auto", "default 50MiB"})
         EXPECT_THAT(help, HasSubstr(text));

@@ -133,7 +133,7 @@ TEST(Values, OutOfRangeAreRefused) {
 
 TEST(Values, HaveTheDocumentedDefaults) {
     const Options options = read({"clear", "-H", "gpu01"});
-    EXPECT_EQ(options.limits.fanout, 64);
+    EXPECT_EQ(options.limits.fanout, 128);
     EXPECT_EQ(options.limits.threads, 0);
     EXPECT_EQ(options.limits.step_timeout, Milliseconds{60'000});
     EXPECT_EQ(options.limits.deadline, std::nullopt);
