@@ -44,7 +44,7 @@ constexpr Range unprintable[] = {
 };
 
 bool is_printable(char32_t value) {
-    if (value >= 0x20 && value < 0x7F) return true;  // nearly all that a host prints
+    if (value >= 0x20 && value < 0x7F) return true;
     return std::ranges::none_of(unprintable, [&](Range r) { return value >= r.first && value <= r.last; });
 }
 
@@ -88,8 +88,11 @@ std::optional<std::size_t> invalid_utf8(std::string_view text) {
 }
 
 std::string printable(std::string_view bytes) {
-    std::string out;
-    out.reserve(bytes.size());
+    const auto plain = [](char c) { return c >= 0x20 && c < 0x7F; };  // nearly all that a host prints
+    const auto same = static_cast<std::size_t>(std::ranges::find_if_not(bytes, plain) - bytes.begin());
+    std::string out(bytes.substr(0, same));
+    bytes.remove_prefix(same);
+    if (!bytes.empty()) out.reserve(same + bytes.size());
     while (!bytes.empty()) {
         const CodePoint point = decode(bytes);
         const std::size_t length = std::max<std::size_t>(point.length, 1);
@@ -106,6 +109,7 @@ std::string printable(std::string_view bytes) {
 }
 
 std::string ellipsize(std::string_view text, std::size_t columns) {
+    if (text.size() <= columns) return std::string(text);  // no more code points than bytes
     constexpr std::string_view dots = "...";
     const std::size_t room = columns > dots.size() ? columns - dots.size() : 0;
     std::size_t seen = 0, offset = 0, cut = 0;  // `cut`: the offset behind the first `room` code points

@@ -139,8 +139,11 @@ void write_shared_notes(Page& page, const std::vector<SharedNote>& notes) {
     write_findings(page, detail_indent, lines);
 }
 
-void write_gpu(Page& page, const std::string& which, const GpuVerdict& gpu, const Told& told) {
+void write_own_line(Page& page, const std::string& which, const GpuVerdict& gpu) {
     write_gpu_line(page, which, gpu.verdict, memory_text(gpu) + (gpu.name.empty() ? "" : "  " + gpu.name));
+}
+
+void write_below_own_line(Page& page, const GpuVerdict& gpu, const Told& told) {
     for (const Holder& holder : gpu.holders)
         if (!told.listed.contains(holder.key)) write_holder(page, detail_indent, "", holder);
     write_instances(page, detail_indent, gpu.instances);
@@ -151,7 +154,7 @@ void write_gpu(Page& page, const std::string& which, const GpuVerdict& gpu, cons
 
 // GPUs of which exactly the same is to be said share their lines.
 struct Alike {
-    std::string text;
+    std::string line, below;   // the own line, as it is without an index, and the others
     std::vector<int> indexes;  // empty: one that has none
     const GpuVerdict* gpu = nullptr;
 };
@@ -160,14 +163,18 @@ std::vector<Alike> alike(const Page& page, const std::vector<GpuVerdict>& gpus, 
     std::vector<Alike> groups;
     for (const GpuVerdict& gpu : gpus) {
         if (is_plain(gpu) || told_by_plan(gpu, told)) continue;
-        Page scratch(page.columns(), false);
-        write_gpu(scratch, "", gpu, told);
-        const std::string text = scratch.take();
+        Page scratch(page.columns(), page.color());
+        write_own_line(scratch, "", gpu);
+        std::string line = scratch.take();
+        write_below_own_line(scratch, gpu, told);
+        std::string below = scratch.take();
         const auto same = [&](const Alike& group) {
-            return gpu.index && !group.indexes.empty() && group.text == text;
+            return gpu.index && !group.indexes.empty() && group.line == line && group.below == below;
         };
         const auto found = std::ranges::find_if(groups, same);
-        Alike& group = found != groups.end() ? *found : groups.emplace_back(Alike{text, {}, &gpu});
+        Alike& group = found != groups.end()
+                           ? *found
+                           : groups.emplace_back(Alike{std::move(line), std::move(below), {}, &gpu});
         if (gpu.index) group.indexes.push_back(*gpu.index);
     }
     return groups;
@@ -184,7 +191,8 @@ void write_gpus(Page& page, const std::vector<GpuVerdict>& gpus, const Listed& l
     for (const Alike& group : alike(page, gpus, told)) {
         const std::string which =
             group.indexes.empty() ? index_text(*group.gpu) : fold_numbers(group.indexes);
-        write_gpu(page, which, *group.gpu, told);
+        write_own_line(page, which, *group.gpu);
+        page.add(group.below);
     }
     write_plain_gpus(page, gpus);
     write_shared_notes(page, told.shared);

@@ -120,15 +120,18 @@ std::string Page::take() { return std::exchange(out_, {}); }
 std::vector<std::string> wrap(std::string_view text, std::size_t columns) {
     std::vector<std::string> lines;
     std::string line;
+    std::size_t width = 0;  // of the line
     for (std::string_view word : split(text, ' ')) {
         if (word.empty()) continue;
-        if (!line.empty() && width_of(line) + 1 + width_of(word) > columns) {
+        if (!line.empty() && width + 1 + width_of(word) > columns) {
             lines.push_back(std::exchange(line, {}));
+            width = 0;
         }
         if (!line.empty()) line += ' ';
         line += word;
+        width += width_of(word) + (width > 0 ? 1 : 0);
     }
-    if (!line.empty()) lines.push_back(line);
+    if (!line.empty()) lines.push_back(std::move(line));
     return lines;
 }
 

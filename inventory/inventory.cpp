@@ -175,7 +175,7 @@ Result<std::vector<Host>> Inventory::select(std::string_view limit) && {
         ++count;
     }
     hosts_.resize(count);
-    hosts_.shrink_to_fit();
+    if (count < hosts_.capacity() / 2) hosts_.shrink_to_fit();
     return std::exchange(hosts_, {});
 }
 

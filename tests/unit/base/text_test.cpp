@@ -54,6 +54,7 @@ TEST(Printable, ShowsWhatWouldDriveATerminal) {
 
 TEST(Printable, ShowsInvalidUtf8ByteByByte) {
     EXPECT_EQ(printable("a\x80z"), "a\\x80z");
+    EXPECT_EQ(printable(std::string(1'000, '~') + "\x7f~"), std::string(1'000, '~') + "\\x7F~");
     EXPECT_EQ(printable("\xC0\xAF"), "\\xC0\\xAF") << "overlong";
     EXPECT_EQ(printable("\xE0\x80\xAF"), "\\xE0\\x80\\xAF") << "overlong";
     EXPECT_EQ(printable("\xED\xA0\x80"), "\\xED\\xA0\\x80") << "surrogate";

@@ -43,6 +43,38 @@ TEST(GpuBlock, SaysANoteOfSeveralGpusOnceBelowThem) {
                           "dirty: 1 host"));
 }
 
+// Without the page's own escape codes: they are the only ones.
+std::string without_codes(const std::string& text) {
+    std::string plain;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] == '\x1b')
+            i = text.find('m', i);
+        else
+            plain += text[i];
+    }
+    return plain;
+}
+
+TEST(GpuBlock, IsTheSameInColourForGpusThatShareTheirLines) {
+    HostOutcome host = dirty_host("gpu01");
+    for (const std::size_t i : {4U, 5U, 7U}) {
+        const int index = *host.last->gpus[i].index;
+        host.last->gpus[i] = host.last->gpus[2];
+        host.last->gpus[i].index = index;
+    }
+    host.last->gpus[5].holders[0].key.pid = 813;
+    const Report report = report_of({host});
+    TextOptions colored;
+    colored.color = true;
+    const std::string text = written(report, colored);
+    EXPECT_THAT(text, HasSubstr("\x1b["));
+    EXPECT_EQ(without_codes(text), written(report));
+    EXPECT_THAT(written(report), HasSubstr("    GPU 2,4,7   dirty   76107 / 143771 MiB  NVIDIA H200\n"
+                                           "        pid 812 alice"));
+    EXPECT_THAT(written(report), HasSubstr("    GPU 5       dirty   76107 / 143771 MiB  NVIDIA H200\n"
+                                           "        pid 813 alice"));
+}
+
 TEST(GpuBlock, LeavesANoteOfOneDirtyGpuWhereItsOtherFindingsAre) {
     HostOutcome host = dirty_host("gpu01");
     host.last->gpus[2].findings.push_back(
