@@ -130,14 +130,16 @@ std::vector<Shown> all_shown(const Host& host, const std::vector<Life>& lives, b
                                   {"sshd: /usr/sbin/sshd -D [listener] 0 of 10-100 startups"},
                                   first_start - 100,
                                   false}};
+    std::vector<Shown> chosen;
     std::set<long> wanted;
     for (std::size_t i = host.processes.size(); i-- > 0;) {
         if (lives[i] != Life::alive) continue;
         auto process = shown(host, lives, i);
         if (!all && process.opened.empty() && !wanted.contains(process.pid)) continue;
         wanted.insert(process.parent);
-        processes.push_back(std::move(process));
+        chosen.push_back(std::move(process));
     }
+    processes.insert(processes.end(), chosen.rbegin(), chosen.rend());
     return processes;
 }
 

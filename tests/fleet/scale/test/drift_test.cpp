@@ -1,0 +1,128 @@
+// The model against what it stands for: the same descriptions as real simulated hosts (sshd, sh, processes,
+// signals) and as modelled ones, one report of each, and no difference.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <future>
+
+#include "tests/fleet/scale/test/running_simfleet.hpp"
+#include "tests/integration/program.hpp"
+
+namespace cleanslate::testing {
+namespace {
+
+using simulated::RunningSimfleet;
+
+struct Description {
+    const char* name;
+    const char* file;  // below tests/fleet
+};
+// Clean; a leaked worker; workers that ignore TERM and that take their time; a lost GPU; protected daemons
+// beside a worker with a launcher.
+constexpr Description descriptions[] = {{"clean", "hosts/clean.host"},
+                                        {"leak", "hosts/leak.host"},
+                                        {"h200-busy", "hosts/h200-busy.host"},
+                                        {"lost", "hosts/lost.host"},
+                                        {"protected", "scale/hosts/protected.host"}};
+
+// The modelled hosts under the names that the real ones have.
+class ModelledHosts {
+  public:
+    ModelledHosts() {
+        std::ofstream inventory(folder_ / "inventory.yaml");
+        inventory << "all:\n  hosts:\n";
+        for (const auto& [name, file] : descriptions) {
+            fleets_.push_back(std::make_unique<RunningSimfleet>(
+                std::vector<std::string>{"--hosts", "1", "--model", simulated::fleet_file(file)}));
+            const auto& fleet = *fleets_.back();
+            inventory << "    " << name
+                      << ": {ansible_host: 127.64.0.1, ansible_user: root, ansible_port: " << fleet.port()
+                      << ", ansible_ssh_private_key_file: " << fleet.file("id") << ", gpus: " << gpus_of(file)
+                      << "}\n";
+            known_.push_back(fleet.file("known_hosts"));
+        }
+    }
+    std::string inventory() const { return folder_ / "inventory.yaml"; }
+    const std::vector<std::string>& known_hosts() const { return known_; }
+
+  private:
+    static std::string gpus_of(const std::string& file) {
+        const auto text = contents(simulated::fleet_file(file));
+        const auto at = text.find("\ngpus ");
+        const auto begin = text.find_first_of("0123456789", at);
+        return text.substr(begin, text.find('\n', begin) - begin);
+    }
+    TemporaryFolder folder_;
+    std::vector<std::unique_ptr<RunningSimfleet>> fleets_;
+    std::vector<std::string> known_;
+};
+
+Report report(const std::string& inventory, const std::vector<std::string>& known_hosts,
+              std::vector<std::string> arguments) {
+    const TemporaryFolder home;
+    arguments.insert(arguments.begin(), program());
+    arguments.insert(arguments.end(), {"-i", inventory, "--format", "json"});
+    for (const auto& file : known_hosts) arguments.insert(arguments.end(), {"--known-hosts", file});
+    const auto ended = run({arguments,
+                            "",
+                            {{"HOME", home.path()}, {"XDG_STATE_HOME", home.path()}, {"SSH_AUTH_SOCK", ""}},
+                            std::chrono::seconds(120)});
+    return {ended.status, json::parse(ended.out, nullptr, false), ended.err, ended.took};
+}
+
+// What differs between two fleets of the same hosts, and nothing else:
+//   address, port                                where each of them listens
+//   uuid                                         made from the host's name here, from its number there
+//   pid, start, age_seconds                      a real process is as old as the fleet
+//   seconds, seconds_to_clean, started           how long it took, and when
+//   the order of holders, openers and spared     the survey shows processes as its awk's arrays have them
+void neutralise(json& value) {
+    if (value.is_object()) {
+        for (const auto* key : {"address", "port", "uuid", "pid", "start", "age_seconds", "seconds",
+                                "seconds_to_clean", "started"})
+            if (value.contains(key) && !value[key].is_null()) value[key] = "any";
+        for (const auto* key : {"holders", "openers", "spared"})
+            if (value.contains(key) && value[key].is_array()) {
+                neutralise(value[key]);
+                std::sort(value[key].begin(), value[key].end());
+            }
+    }
+    if (value.is_structured())
+        for (auto& inner : value) neutralise(inner);
+}
+
+// Both at once: what takes time there is waiting.
+void expect_same_report(const RunningFleet& real, const ModelledHosts& modelled,
+                        const std::vector<std::string>& arguments) {
+    auto of_real = std::async(std::launch::async, [&] {
+        return report(real.folder() + "/inventory.yaml", {real.folder() + "/known_hosts"}, arguments);
+    });
+    auto of_modelled = report(modelled.inventory(), modelled.known_hosts(), arguments);
+    auto expected = of_real.get();
+    ASSERT_TRUE(expected.document.is_object()) << expected.err;
+    ASSERT_TRUE(of_modelled.document.is_object()) << of_modelled.err;
+    EXPECT_EQ(of_modelled.status, expected.status);
+    neutralise(expected.document);
+    neutralise(of_modelled.document);
+    EXPECT_EQ(of_modelled.document, expected.document)
+        << "what turns the model's report into the real one's: "
+        << json::diff(of_modelled.document, expected.document).dump(1);
+}
+
+TEST(Drift, AModelledHostsReportsAreThoseOfARealOneBeforeAndAfterAClear) {
+    NEEDS_ROOT();
+    std::vector<std::string> files;
+    for (const auto& description : descriptions) files.emplace_back(description.file);
+    const RunningFleet real(files);
+    ASSERT_EQ(real.started().status, 0) << real.started().out;
+    const ModelledHosts modelled;
+    for (const auto& arguments : std::vector<std::vector<std::string>>{
+             {"check"}, {"clear", "--yes", "-l", "all"}, {"check", "-l", "all,!lost"}}) {
+        SCOPED_TRACE(arguments[0]);
+        expect_same_report(real, modelled, arguments);
+    }
+}
+
+}  // namespace
+}  // namespace cleanslate::testing
