@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 constexpr Milliseconds plain_settle = 2s;
 // Supervisors respawn with a delay: systemd's RestartSec, docker's back-off, kubelet's sync.
 constexpr Milliseconds supervised_settle = 12s;
-constexpr Milliseconds first_pause = 50ms;
+constexpr Milliseconds shortest_pause = 20ms;
 constexpr Milliseconds longest_pause = 500ms;
 // So long after the last act the driver may still list those that it has ended.
 constexpr Milliseconds last_look_within = 2s;
@@ -39,6 +39,10 @@ std::vector<playbooks::Step> with_last_look(std::vector<playbooks::Step> steps) 
 }
 
 }  // namespace
+
+Milliseconds pause_between_looks(Milliseconds since_act) {
+    return std::clamp(since_act / 8, shortest_pause, longest_pause);
+}
 
 Sequence::Sequence(const Job& job, const HostTask& task, SurveyRequest survey, HostOutcome& outcome)
     : job_(job),
@@ -105,17 +109,13 @@ std::optional<Move> Sequence::verify(const playbooks::VerifyStep& step, TimePoin
 
 // Looks again while what is left may still be on its way out, at most until then; absent: long enough.
 std::optional<Move> Sequence::keep_looking(TimePoint until, TimePoint now) {
-    if (!looking_until_) {
-        looking_until_ = until;
-        looking_pause_ = first_pause;
-    }
+    if (!looking_until_) looking_until_ = until;
     if (now >= *looking_until_ || !waiting_helps()) {
         looking_until_.reset();
         return std::nullopt;
     }
-    const auto when = std::min(now + looking_pause_, *looking_until_);
-    looking_pause_ = std::min(looking_pause_ * 2, longest_pause);
-    return survey_at(when, Look::quick);
+    const auto pause = pause_between_looks(std::chrono::duration_cast<Milliseconds>(now - *last_act_));
+    return survey_at(std::min(now + pause, *looking_until_), Look::quick);
 }
 
 // Looking again only helps where what is left may still be on its way out: memory nobody holds any more, or

@@ -69,6 +69,11 @@ struct Finish {};
 using Move = std::variant<TakeSurvey, TakeLock, SendSignal, RunCommand, ResetGpus, RemoveFiles, AwaitReboot,
                           Reboot, Finish>;
 
+// How long to wait before the next look at a host whose memory may still be on its way back, so long after
+// the last signal: tight at first, since it comes back in 0.1 to 0.2 s, and then an eighth of the time that
+// has passed, so that nothing is noticed much later than it happens and nobody is asked without end.
+Milliseconds pause_between_looks(Milliseconds since_act);
+
 class Sequence {
   public:
     // `job` and `task` outlive the sequence; `outcome` is where everything that happens is written, as it
@@ -191,7 +196,6 @@ class Sequence {
     std::optional<TimePoint> first_signal_;
     std::optional<TimePoint> last_act_;
     std::optional<TimePoint> looking_until_;
-    Milliseconds looking_pause_{0};
     Look next_look_ = Look::thorough;  // what the next survey is, where nothing says otherwise
     std::size_t step_ = 0;             // index of the next step
     std::size_t before_step_ = 0;      // index of the next step that may be a `before` command

@@ -81,11 +81,16 @@ poll() {
     case $now in
       alive) left="$left $target:$since" ;;
       zombie)
-        # Most parents reap a moment later: it is called a zombie once it was seen as one in two looks.
+        # Most parents reap a moment later: it is called a zombie once it has been one for 50 ms.
         case $undead in
-          *" $target "*) reply "$pid" "$start" zombie $((elapsed - since)) ;;
-          *) undead="$undead$target " left="$left $target:$since" ;;
+          *" $target:"*) first=${undead##*" $target:"} first=${first%% *} ;;
+          *) undead="$undead$target:$elapsed " first=$elapsed ;;
         esac
+        if [ $((elapsed - first)) -ge 50 ]; then
+          reply "$pid" "$start" zombie $((elapsed - since))
+        else
+          left="$left $target:$since"
+        fi
         ;;
       *)
         stat_state=- stat_parent=-
@@ -96,11 +101,12 @@ poll() {
   waiting=$left
 }
 
-# A clock that stands still must not make the wait endless: naps are counted too.
+# Looks are close together at first, when most targets end, and further apart later. A clock that stands still must not
+# make the wait endless: naps are counted too.
 wait_all() {
   read_clock
-  begun=$elapsed napped=0 nap=0.05 nap_ms=50
-  sleep 0.05 || nap=1 nap_ms=1000
+  begun=$elapsed napped=20 nap=0.02 nap_ms=20
+  sleep 0.02 || nap=1 nap_ms=1000
   while :; do
     poll
     read_clock
@@ -108,6 +114,8 @@ wait_all() {
     if [ $((elapsed - begun)) -ge "$wait_ms" ] || [ "$napped" -ge $((wait_ms + 5000)) ]; then break; fi
     sleep "$nap"
     napped=$((napped + nap_ms))
+    [ "$nap_ms" != 20 ] || [ "$napped" -lt 200 ] || nap=0.05 nap_ms=50
+    [ "$nap_ms" != 50 ] || [ "$napped" -lt 2000 ] || nap=0.1 nap_ms=100
   done
   for target in $waiting; do
     target=${target%:*}

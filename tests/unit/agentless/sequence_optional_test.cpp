@@ -19,7 +19,7 @@ TEST_F(Transcript, OptionalEvidenceIsAskedForFirstAndByTheSurveyThatConfirmsAndN
     expect_signal("TERM", {812}, ended, 20ms);
     expect_survey(Scene(8).used(2, 76107));
     EXPECT_FALSE(asked_.optional_evidence) << "it follows a signal";
-    expect_survey(Scene(8), 170ms);
+    expect_survey(Scene(8), 140ms);
     EXPECT_FALSE(asked_.optional_evidence) << "it waits for memory";
     expect_survey(Scene(8), 2070ms);
     EXPECT_TRUE(asked_.optional_evidence) << "it confirms";
@@ -64,7 +64,7 @@ TEST_F(Transcript, AGpuWhoseRowWasMissingForASurveyIsSickAgainWithIt) {
     gpus.erase(gpus.begin() + 5);
     expect_survey(without);
     EXPECT_EQ(outcome_.last->gpus.size(), 8u);
-    expect_survey(Scene(8), 170ms);
+    expect_survey(Scene(8), 140ms);
     EXPECT_FALSE(asked_.optional_evidence);
     EXPECT_EQ(outcome_.last->gpus[5].verdict, Verdict::sick);
     expect_finish(Verdict::sick);

@@ -32,11 +32,11 @@ TEST_F(Transcript, AHolderThatEndsOnTermIsVerifiedTwiceWithTheSettleTimeBetween)
     expect_survey(Scene(8).holder(812, 2, 76107));
     expect_signal("TERM", {812}, ended, 20ms);
     expect_survey(Scene(8).used(2, 76107));  // its memory is not back yet, and nobody is left to KILL
-    expect_survey(Scene(8), 170ms);          // 50 ms later it is
+    expect_survey(Scene(8), 140ms);          // 20 ms later it is
     expect_survey(Scene(8), 2070ms);         // 2 s after the signal round
     expect_finish(Verdict::clean);
     EXPECT_EQ(outcome_.signals.size(), 1u);
-    EXPECT_EQ(outcome_.first_signal_to_clean, 170ms);
+    EXPECT_EQ(outcome_.first_signal_to_clean, 140ms);
 }
 
 TEST_F(Transcript, AHolderThatIgnoresTermIsKilled) {
@@ -209,6 +209,24 @@ TEST_F(Transcript, AFailedCommandLeavesOutTheStepsAfterItButACleanHostStillSettl
         EXPECT_TRUE(has_finding("command-failed", "stop the gateway"));
         EXPECT_FALSE(has_finding("not-settled"));
     }
+}
+
+TEST(PauseBetweenLooks, IsTightAtFirstAndBacksOff) {
+    EXPECT_EQ(pause_between_looks(0ms), 20ms);
+    EXPECT_EQ(pause_between_looks(150ms), 20ms);
+    EXPECT_EQ(pause_between_looks(800ms), 100ms);
+    EXPECT_EQ(pause_between_looks(60'000ms), 500ms);
+}
+
+// A survey's time is left out: it comes on top of each look.
+TEST(PauseBetweenLooks, NoticesWhatWasReleasedAnEighthLaterAtMostWithFewLooks) {
+    int looks = 0;
+    for (auto time = 0ms; time < 4000ms; ++looks) {
+        const auto pause = pause_between_looks(time);
+        EXPECT_LE(pause, std::max(20ms, time / 8)) << time.count();
+        time += pause;
+    }
+    EXPECT_LE(looks, 40);
 }
 
 }  // namespace

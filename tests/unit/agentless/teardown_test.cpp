@@ -132,8 +132,8 @@ TEST_F(Transcript, InAContainerTheMemoryOfWhomItHasEndedIsWaitedFor) {
     expect_signal("TERM", {812}, ended, 20ms);
     expect_survey(in_container(Scene(2).ghost(812, 1, 500)));
     EXPECT_EQ(find(outcome_.last->gpus[1].findings, "foreign-holder"), nullptr);
-    expect_survey(in_container(Scene(2).ghost(812, 1, 500)), 170ms);
-    expect_survey(in_container(Scene(2)), 320ms);
+    expect_survey(in_container(Scene(2).ghost(812, 1, 500)), 140ms);
+    expect_survey(in_container(Scene(2)), 210ms);
     EXPECT_NE(outcome_.last->verdict, Verdict::dirty);
 }
 
