@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <string_view>
 #include <tuple>
 
 #include "base/text.hpp"
@@ -19,7 +20,7 @@ using Hosts = std::vector<const HostOutcome*>;
 
 // One text, and who says it.
 struct Variant {
-    Finding finding;
+    const Finding* finding = nullptr;
     Hosts hosts;
     std::vector<int> gpus;  // of the first host
 };
@@ -30,6 +31,7 @@ struct Note {
     std::vector<Variant> variants;
 };
 
+// Of findings that live as long as it does.
 class Notes {
   public:
     Variant& add(const Finding& finding, const HostOutcome& host) {
@@ -37,8 +39,8 @@ class Notes {
         if (new_code) list_.push_back({finding.code, {}});
         auto& variants = list_[note->second].variants;
         const auto [place, new_text] =
-            places_.emplace(std::tuple(finding.code, finding.text, finding.remedy), variants.size());
-        if (new_text) variants.push_back({finding, {}, {}});
+            places_.emplace(Key(finding.code, finding.text, finding.remedy), variants.size());
+        if (new_text) variants.push_back({&finding, {}, {}});
         Variant& variant = variants[place->second];
         if (variant.hosts.empty() || variant.hosts.back() != &host) variant.hosts.push_back(&host);
         return variant;
@@ -46,9 +48,11 @@ class Notes {
     const std::vector<Note>& list() const { return list_; }
 
   private:
+    using Key = std::tuple<std::string_view, std::string_view, std::string_view>;  // code, text, remedy
+
     std::vector<Note> list_;
-    std::map<std::string, std::size_t> notes_;
-    std::map<std::tuple<std::string, std::string, std::string>, std::size_t> places_;
+    std::map<std::string_view, std::size_t> notes_;
+    std::map<Key, std::size_t> places_;
 };
 
 std::string folded(const Hosts& hosts) {
@@ -69,10 +73,10 @@ Hosts who_says(const std::vector<Variant>& variants, const Hosts& all) {
 
 // More texts than anybody reads: one of them, and that there are others.
 Finding differing(const std::vector<Variant>& variants, const Hosts& all) {
-    Finding finding = variants.front().finding;
+    Finding finding = *variants.front().finding;
     finding.text = fmt::format("{} on {} ({} hosts, texts differ; see --format json)", finding.text,
                                variants.front().hosts.front()->name, who_says(variants, all).size());
-    const auto same = [&](const Variant& other) { return other.finding.remedy == finding.remedy; };
+    const auto same = [&](const Variant& other) { return other.finding->remedy == finding.remedy; };
     if (!std::ranges::all_of(variants, same)) finding.remedy.clear();
     return finding;
 }
@@ -85,8 +89,8 @@ std::string where_of(const Variant& variant) {
 }
 
 void write_variant(Page& page, const Variant& variant) {
-    const std::string head = printable(fmt::format("note {}: {}", variant.finding.code, where_of(variant)));
-    const std::string text = printable(variant.finding.text);
+    const std::string head = printable(fmt::format("note {}: {}", variant.finding->code, where_of(variant)));
+    const std::string text = printable(variant.finding->text);
     if (text.empty() || head.size() + 2 + text.size() <= page.columns()) {
         page.line(0, {{text.empty() ? head : head + ": " + text, Style::dim}});
     } else {
@@ -106,15 +110,18 @@ void write_differing(Page& page, const Note& note, const Hosts& all) {
 }  // namespace
 
 std::vector<Finding> folded_findings(const Hosts& hosts) {
+    std::vector<std::vector<Finding>> said(hosts.size());  // by each of them
     Notes notes;
-    for (const HostOutcome* host : hosts)
-        for (const Finding& finding : findings_of(*host)) notes.add(finding, *host);
+    for (std::size_t i = 0; i < hosts.size(); ++i) {
+        said[i] = findings_of(*hosts[i]);
+        for (const Finding& finding : said[i]) notes.add(finding, *hosts[i]);
+    }
     std::vector<Finding> findings;
     for (const Note& note : notes.list()) {
         std::vector<Variant> of_some;
         for (const Variant& variant : note.variants) {
             if (variant.hosts.size() == hosts.size())
-                findings.push_back(variant.finding);
+                findings.push_back(*variant.finding);
             else
                 of_some.push_back(variant);
         }
@@ -123,7 +130,7 @@ std::vector<Finding> folded_findings(const Hosts& hosts) {
             continue;
         }
         for (const Variant& variant : of_some) {
-            findings.push_back(variant.finding);
+            findings.push_back(*variant.finding);
             findings.back().text += fmt::format(" ({})", folded(variant.hosts));
         }
     }
