@@ -41,11 +41,11 @@ Fd listen_at(std::uint32_t address, int port, int backlog) {
     return socket;
 }
 
-void need_free_port(int port) {
+bool is_free_port(int port) {
     const auto socket = stream_socket();
     const int yes = 1;
     ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-    need(binds(socket, INADDR_ANY, port), "port " + std::to_string(port));
+    return binds(socket, INADDR_ANY, port);
 }
 
 BlackHole::BlackHole(std::uint32_t address, int port)

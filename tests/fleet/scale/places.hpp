@@ -11,8 +11,8 @@ namespace cleanslate::simulated {
 // A listening socket at the address (0: all of them); several may share a port. Dies where it cannot.
 Fd listen_at(std::uint32_t address, int port, int backlog);
 
-// Dies where somebody listens at the port already: a second fleet would share it in silence.
-void need_free_port(int port);
+// False where somebody has the port already: a second fleet would share it in silence.
+bool is_free_port(int port);
 
 // While it lives, SYNs to the address are dropped: its listener's queue is full and nobody takes from it.
 // Beside a listener for all addresses it comes first.

@@ -10,8 +10,12 @@ namespace cleanslate::simulated {
 
 namespace {
 
-// The scripts look again so often.
-constexpr Moment nap{50};
+// How long signal.sh sleeps before its next look, after so much sleep: looks are close together at first.
+Moment signal_nap(Moment napped) {
+    return napped < Moment(200) ? Moment(20) : Moment(napped < Moment(2000) ? 50 : 100);
+}
+
+constexpr Moment doze{50};  // of the scripts that act
 
 // PID:START of a list's entry.
 struct Key {
@@ -78,7 +82,7 @@ ScriptRun::Step ScriptRun::send_signals(Moment now) {
             out += fmt::format("sent {}\n", who);
         }
     }
-    if (!waiting_.empty()) return {.out = std::move(out), .err = {}, .again = now + nap};
+    if (!waiting_.empty()) return {.out = std::move(out), .err = {}, .again = now + signal_nap(Moment(0))};
     return {.out = out + fmt::format("end {}\n", script_.value("nonce")), .err = {}, .over = true};
 }
 
@@ -90,7 +94,7 @@ ScriptRun::Step ScriptRun::watch(Moment now) {
         return true;
     });
     step.over = waiting_.empty() || now - *began_ >= Moment(script_.number("wait_ms"));
-    step.again = now + nap;
+    step.again = now + signal_nap(now - *began_);
     if (!step.over) return step;
     for (const auto& target : waiting_)
         step.out += fmt::format("reply {} alive - S {}\n", target.text, init_pid);
@@ -113,7 +117,7 @@ ScriptRun::Step ScriptRun::take_lock(Moment now) {
         return {.out = framed(fmt::format("lock busy {} {}\n", held->who, waited.count())),
                 .err = {},
                 .over = true};
-    return {.out = {}, .err = {}, .again = now + nap};
+    return {.out = {}, .err = {}, .again = now + doze};
 }
 
 ScriptRun::Step ScriptRun::release_lock(Moment now) {

@@ -62,7 +62,7 @@ std::vector<BlackHole> open_black_holes(const FleetState& fleet) {
 void serve(const FleetOptions& options) {
     const auto signals = ending_signals();
     raise_descriptor_limit();
-    need_free_port(options.port);
+    need(is_free_port(options.port), fmt::format("port {}", options.port));
     FleetState fleet(options);
     const ClosedPort closed;
     write_folder(fleet, closed.number());

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <filesystem>
 
 #include "tests/fleet/scale/places.hpp"
@@ -14,8 +15,14 @@ namespace cleanslate::simulated {
 
 namespace {
 
-// Nobody listens there, and nobody is given it as an outgoing connection's own while it is looked for.
-int free_port() { return ClosedPort().number(); }
+// Below the ports that outgoing connections get.
+int free_port() {
+    static int port = 12'000 + ::getpid() % 10'000;
+    while (!is_free_port(++port)) {
+    }
+    errno = 0;
+    return port;
+}
 
 }  // namespace
 
