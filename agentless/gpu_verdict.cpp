@@ -133,6 +133,7 @@ GpuVerdict describe_gpu(const Slot& slot, std::vector<Holder> holders) {
     gpu.used = slot.row->used;
     gpu.total = slot.row->total;
     gpu.repaired = slot.row->repaired;
+    gpu.optional.reserve(slot.row->optional.size());
     for (const auto& cell : slot.row->optional)
         gpu.optional.push_back({printable(cell.column), printable(cell.cell)});
     return gpu;

@@ -41,7 +41,9 @@ Error no_turn(bool is_cancelled) {
 struct Opener::Attempt {
     Result<std::unique_ptr<Session>> session;
     bool may_retry = false;
-    std::optional<LoginTurns::Turn> turn = std::nullopt;  // held until the login is over
+    // Both held until the login is over.
+    std::optional<LoginTurns::Turn> turn = std::nullopt;
+    std::optional<LoginPace::Turn> pace = std::nullopt;
 };
 
 Opener::Opener(boost::asio::io_context& io, std::shared_ptr<Cancellation> cancellation,
@@ -117,6 +119,7 @@ Awaitable<Opener::Attempt> Opener::attempt(const HostSettings& settings, Clock::
     if (!in) co_return Attempt{std::unexpected(in.error())};
     session.keep_alive(settings.alive_interval, settings.alive_count_max);
     greeted.turn.reset();
+    greeted.pace.reset();
     co_return greeted;
 }
 
@@ -128,6 +131,8 @@ Awaitable<Opener::Attempt> Opener::greet(const HostSettings& settings,
     if (!turn) co_return Attempt{std::unexpected(no_turn(cancellation_->requested()))};
     auto link = co_await link_to(settings, overall);
     if (!link) co_return Attempt{std::unexpected(link.error())};
+    auto pace = co_await pace_->take(io_, cancellation_, settings.connect_timeout / 2, overall);
+    if (!pace) co_return Attempt{std::unexpected(no_turn(cancellation_->requested()))};
     auto session = std::make_unique<Session>(*link);
     const auto deadline = std::min(overall, Clock::now() + settings.connect_timeout);
     const Status greeted = co_await session->handshake(algorithms, deadline);
@@ -137,7 +142,7 @@ Awaitable<Opener::Attempt> Opener::greet(const HostSettings& settings,
         const bool may_retry = session->closed_early() && error.phase == "handshake";
         co_return Attempt{std::unexpected(std::move(error)), may_retry};
     }
-    co_return Attempt{std::move(session), false, std::move(turn)};
+    co_return Attempt{std::move(session), false, std::move(turn), std::move(pace)};
 }
 
 Awaitable<Result<std::shared_ptr<Link>>> Opener::link_to(const HostSettings& settings,

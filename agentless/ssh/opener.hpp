@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "agentless/ssh/login_pace.hpp"
 #include "agentless/ssh/session.hpp"
 #include "agentless/ssh/ssh_context.hpp"
 
@@ -50,6 +51,7 @@ class Opener : public std::enable_shared_from_this<Opener> {
     std::shared_ptr<Cancellation> cancellation_;
     std::shared_ptr<SshContext> context_;
     std::unique_ptr<Jumps> jumps_;
+    std::shared_ptr<LoginPace> pace_ = std::make_shared<LoginPace>();
 };
 
 }  // namespace cleanslate::agentless::ssh

@@ -13,6 +13,19 @@ namespace cleanslate::agentless::ssh {
 namespace asio = boost::asio;
 using boost::system::error_code;
 
+namespace {
+
+// Keeps what a round trip needs, and no script's or survey's worth of memory.
+void empty(std::string& buffer) {
+    constexpr std::size_t worth_keeping = 4096;
+    if (buffer.capacity() > worth_keeping)
+        buffer = std::string();
+    else
+        buffer.clear();
+}
+
+}  // namespace
+
 SocketLink::SocketLink(asio::io_context& io, std::shared_ptr<Cancellation> cancellation)
     : Link(io, std::move(cancellation)), socket_(io) {}
 
@@ -71,11 +84,14 @@ error_code SocketLink::assign(int family, int descriptor) {
 
 ssize_t SocketLink::take(void* bytes, std::size_t size) {
     if (closed_) return -ECONNABORTED;
-    const std::size_t count = std::min(size, in_end_ - in_begin_);
+    const std::size_t count = std::min(size, in_.size() - in_begin_);
     if (count == 0) return failed_ ? 0 : -EAGAIN;
     std::memcpy(bytes, in_.data() + in_begin_, count);
     in_begin_ += count;
-    if (in_begin_ == in_end_ && !reading_) in_begin_ = in_end_ = 0;
+    if (in_begin_ == in_.size()) {
+        empty(in_);
+        in_begin_ = 0;
+    }
     return static_cast<ssize_t>(count);
 }
 
@@ -96,8 +112,7 @@ void SocketLink::fail() {
 
 void SocketLink::flush() {
     if (writing_ || closed_ || failed_ || out_.empty()) return;
-    sending_.swap(out_);
-    out_.clear();
+    sending_.swap(out_);  // it was empty
     error_code error;
     sent_ = socket_.write_some(asio::buffer(sending_), error);  // nearly always takes all of it
     if (error && error != asio::error::would_block && error != asio::error::try_again) return fail();
@@ -106,7 +121,7 @@ void SocketLink::flush() {
 
 void SocketLink::send_rest() {
     if (sent_ == sending_.size()) {
-        sending_.clear();
+        empty(sending_);
         sent_ = 0;
         flush();
         return event().notify();
@@ -123,23 +138,28 @@ void SocketLink::send_rest() {
 }
 
 void SocketLink::want_input() {
-    if (reading_ || closed_ || failed_) return;
-    if (in_begin_ > 0) {
-        std::memmove(in_.data(), in_.data() + in_begin_, in_end_ - in_begin_);
-        in_end_ -= in_begin_;
-        in_begin_ = 0;
-    }
-    if (in_end_ == in_.size()) return;
+    if (reading_ || closed_ || failed_ || in_.size() - in_begin_ >= max_unread) return;
     reading_ = true;
-    socket_.async_read_some(asio::buffer(in_.data() + in_end_, in_.size() - in_end_),
-                            [self = shared_from_this()](error_code error, std::size_t count) {
-                                self->reading_ = false;
-                                if (self->closed_) return;
-                                self->in_end_ += count;
-                                self->received_ += count;
-                                if (error) return self->fail();
-                                self->event().notify();
-                            });
+    // Only what came takes memory: thousands of hosts wait at a time, and nearly all of them for nothing yet.
+    socket_.async_wait(Protocol::socket::wait_read, [self = shared_from_this()](error_code error) {
+        self->reading_ = false;
+        if (self->closed_) return;
+        if (error) return self->fail();
+        self->read();
+    });
+}
+
+void SocketLink::read() {
+    static thread_local std::array<char, max_unread> buffer;
+    error_code error;
+    const std::size_t count = socket_.read_some(asio::buffer(buffer), error);
+    if (error == asio::error::would_block || error == asio::error::try_again) return want_input();
+    in_.erase(0, in_begin_);
+    in_begin_ = 0;
+    in_.append(buffer.data(), count);
+    received_ += count;
+    if (error) return fail();
+    event().notify();
 }
 
 void SocketLink::close() {

@@ -44,12 +44,15 @@ class SocketLink : public Link, public std::enable_shared_from_this<SocketLink> 
     void close() override;
 
   private:
+    // So much that nobody has taken yet, and no more is read.
+    static constexpr std::size_t max_unread = 32768;
     void fail();
+    void read();
     void send_rest();
 
     Protocol::socket socket_;
-    std::array<char, 32768> in_;
-    std::size_t in_begin_ = 0, in_end_ = 0;
+    std::string in_;  // from in_begin_ on it is not taken yet
+    std::size_t in_begin_ = 0;
     std::string out_, sending_;  // sending_ is with Asio while out_ is filled
     std::size_t sent_ = 0;
     std::size_t received_ = 0;
