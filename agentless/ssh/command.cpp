@@ -34,15 +34,16 @@ class Streams {
     // One pass over all of them, again and again while something moves: 5 MB on stderr alone would otherwise
     // stop at its window. 0 at the end of both outputs (or where they have grown too long).
     int move() {
+        char buffer[16384];
         for (bool moved = true; moved && !too_much();) {
             input_.look(output);
             moved = push_input();
             if (takes_none_) return takes_no_input;
             for (const int stream : {0, SSH_EXTENDED_DATA_STDERR}) {
-                const ssize_t count = libssh2_channel_read_ex(channel_, stream, buffer_, sizeof buffer_);
+                const ssize_t count = libssh2_channel_read_ex(channel_, stream, buffer, sizeof buffer);
                 if (count < 0 && count != LIBSSH2_ERROR_EAGAIN) return static_cast<int>(count);
                 if (count <= 0) continue;
-                (stream == 0 ? output.out : output.err).append(buffer_, static_cast<std::size_t>(count));
+                (stream == 0 ? output.out : output.err).append(buffer, static_cast<std::size_t>(count));
                 moved = true;
             }
         }
@@ -50,6 +51,13 @@ class Streams {
         return link_.received() - received_before_ > most_beside_output + most_for_a_byte * size()
                    ? floods
                    : LIBSSH2_ERROR_EAGAIN;
+    }
+
+    // As much of the input as goes without waiting.
+    int push() {
+        while (!takes_none_ && push_input()) {
+        }
+        return takes_none_ ? takes_no_input : 0;
     }
 
     bool too_much() const { return size() > max_bytes_; }
@@ -86,7 +94,6 @@ class Streams {
     std::size_t max_bytes_;
     std::size_t received_before_;
     bool eof_sent_ = false, takes_none_ = false;
-    char buffer_[16384];
 };
 
 std::unexpected<Error> flooded() {
@@ -162,6 +169,12 @@ Awaitable<Answer> open_channel(Session& session, LIBSSH2_CHANNEL*& channel, Cloc
     }
 }
 
+// Whether a request that said EAGAIN is on its way: not where keys are exchanged anew just now, and input
+// that overtook it would be lost. Only libssh2's text tells.
+bool is_request_sent(Session& session) {
+    return !session.explain(LIBSSH2_ERROR_EAGAIN).starts_with("Would block sending channel request");
+}
+
 // Killed by a signal: libssh2 reads the exit status as 0, only the signal tells.
 void read_end(LIBSSH2_SESSION* session, LIBSSH2_CHANNEL* channel, RunOutput& output) {
     char* signal = nullptr;
@@ -189,11 +202,18 @@ Awaitable<Result<RunOutput>> run_command(Session& session, const Script& script,
     }
     if (!answer.good()) co_return run_error(session, answer);
 
-    const Session::Step start = [&] { return libssh2_channel_exec(channel, script.command.c_str()); };
+    // The input follows the request at once, which saves a round trip: a host that refuses the command throws
+    // it away.
+    const auto streams = std::make_unique<Streams>(channel, session.link(), script, limits.max_bytes);
+    const Session::Step start = [&] {
+        const int code = libssh2_channel_exec(channel, script.command.c_str());
+        if (code != LIBSSH2_ERROR_EAGAIN || !is_request_sent(session)) return code;
+        const int pushed = streams->push();
+        return pushed != 0 ? pushed : code;
+    };
     answer = co_await session.repeat(start, limits.deadline, most());
     if (!answer.good()) co_return run_error(session, answer);
 
-    const auto streams = std::make_unique<Streams>(channel, session.link(), script, limits.max_bytes);
     const Session::Step move = [&] { return streams->move(); };
     answer = co_await session.repeat(move, limits.deadline);
     if (!answer.good()) co_return run_error(session, answer);

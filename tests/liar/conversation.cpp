@@ -113,6 +113,14 @@ std::string Conversation::receive(unsigned char type) {
     }
 }
 
+// Whatever comes next, what came in the middle of something else first.
+std::string Conversation::next() {
+    if (waiting_.empty()) return packets_.receive();
+    std::string payload = std::move(waiting_.front());
+    waiting_.pop_front();
+    return payload;
+}
+
 void Conversation::exchange_keys(const std::string& client_kexinit, const std::string& own_kexinit) {
     const std::string init = receive(message::kex_init);
     WireReader reader(std::string_view(init).substr(1));
@@ -223,7 +231,7 @@ void Conversation::serve_command() {
     say(Stage::exec, to_channel(message::channel_success));
 
     std::string input;
-    for (std::string payload; (payload = packets_.receive())[0] != message::channel_eof;) {
+    for (std::string payload; (payload = next())[0] != message::channel_eof;) {
         if (payload[0] != message::channel_data) {
             note(payload);
             continue;

@@ -60,6 +60,7 @@ class Conversation {
     std::string say(Stage stage, std::string payload);  // what was sent, empty where nothing was
     void exchange_keys(const std::string& client_kexinit, const std::string& own_kexinit);
     std::string receive(unsigned char type);
+    std::string next();
     bool note(const std::string& payload);
     void authenticate();
     void serve_command();
