@@ -139,8 +139,9 @@ std::string survey_script(const SurveyRequest& request, std::string_view nonce) 
                     request.all_processes ? 1 : 0, core_columns, app_columns);
     script += optional_questions(request);
     script += shm_questions(request.shm_names);
-    for (const auto part : {scripts::process_sh, scripts::queries_sh, scripts::learn_sh, scripts::reading_sh,
-                            scripts::lookups_sh, scripts::leftovers_sh, scripts::join_sh, scripts::survey_sh})
+    for (const auto part :
+         {scripts::process_sh, scripts::queries_sh, scripts::learn_sh, scripts::reading_sh, scripts::links_sh,
+          scripts::maps_sh, scripts::lookups_sh, scripts::leftovers_sh, scripts::join_sh, scripts::survey_sh})
         script += part;
     return script;
 }

@@ -5,7 +5,8 @@
 
 # Everything else in one awk: it joins processes with their files and escapes each value.
 join() {
-  awk -v all="$all_processes" -v shell="$$" -v mig="$mig" -v shm="$shm_names" "$reading$lookups$leftovers"'
+  awk -v all="$all_processes" -v shell="$$" -v near="$near" -v mig="$mig" -v shm="$shm_names" \
+    "$reading$links$maps$lookups$leftovers"'
   function esc(s,   out) {
     if (s == "") return "-"
     if (s == "-") return "%2d"
@@ -26,8 +27,14 @@ join() {
   # /proc/PID/stat up to its field 22, the start time, into stat[]; false where there is no such process.
   function load(p,   text, f, i, n) {
     if (p in stat) return stat[p] != ""
-    text = (p in stat_text) ? stat_text[p] : stat_of(p)
-    delete stat_text[p]
+    if (p in raw) {
+      text = raw[p]
+      delete raw[p]
+    }
+    else {
+      text = (p in stat_text) ? stat_text[p] : stat_of(p)
+      delete stat_text[p]
+    }
     stat[p] = ""
     if (!match(text, /\)[^)]*$/)) return 0
     n = split(substr(text, RSTART + 2), f, " ")
@@ -69,147 +76,61 @@ join() {
       p = parent[p]
     }
   }
-  # A device file by the path of a link or mapping, as elements of a list: its minor, or c for the others, and beside
-  # that capN for what lets a process use a MIG instance. In a namespace of their own users can make any number of names.
-  function add(list, path) {
-    sub(/ \(deleted\)$/, "", path)
-    sub(/^.*\/dev\/nvidia/, "/dev/nvidia", path)
-    if (length(list) < 8000) {
-      if (path ~ /^\/dev\/nvidia[0-9]+$/ && length(path) < 18) return element(list, substr(path, 12) + 0)
-      if (path ~ /^\/dev\/nvidia-caps\/nvidia-cap[0-9]+$/ && length(path) < 34)
-        list = element(list, "cap" (substr(path, 28) + 0))
-    }
-    return element(list, "c")
-  }
-  function element(list, n) {
-    if (index("," list ",", "," n ",")) return list
-    return list (list == "" ? "" : ",") n
-  }
-  function link(path, target,   part) {  # of /proc/PID/fd/N, exe, ns/mnt
-    split(path, part, "/")
-    if (part[4] == "task") {  # of a process whose first thread has ended
-      if (part[7] != "") open[part[3]] = add(open[part[3]], target)
-      else if (target == "" && part[5] != part[3]) thread[part[3]] = "/task/" part[5]
-    }
-    else if (part[4] == "fd" && target ~ /^\/proc\/[0-9]/ && target !~ /\/dev\/nvidia/) suspect(part[3], target)
-    else if (part[4] == "fd" && part[5] != "") open[part[3]] = add(open[part[3]], target)
-    else if (part[4] == "fd") {
-      list[++listed] = part[3]
-      if (target != "") unlisted[part[3]] = 1
-    }
-    else if (target == "") return
-    else if (part[4] == "exe") exe[part[3]] = target
-    else if (part[4] == "ns") mount[part[3]] = target
-  }
   # Whose pid is whose, before anything is read by pid: where one is given away meanwhile, what is seen of its next
-  # owner counts for the one that is gone, whom no signal reaches any more.
-  function look_who(   cmd, line, i, n) {
-    cmd = "for p in /proc/[0-9]*; do echo \"${p#/proc/}\"; done"
-    while ((cmd | getline line) > 0) { queue("stat", line); n++ }
-    close(cmd)
-    read_queue("stat")
-    for (i = 1; i <= n; i++) load(whose["stat", i])
-  }
-  # Those that have begun since.
-  function look_who_else(   i) {
-    for (i = 1; i <= listed; i++) if (!(list[i] in stat)) queue("stat", list[i])
-    read_queue("stat")
-    for (i = 1; i <= listed; i++) load(list[i])
-  }
-  # All links of all processes, 2000 processes a find. The targets are hostile text: records end in NUL, tr swaps that
-  # with newline, so a target cannot make a line. Behind a chroot a device file has another path: there it must be a
-  # device, since anybody may call a file so and have others open it.
-  function look_find(   cmd, line, ok, at, p, n, some, named) {
-    n = 0
-    some = ""
-    for (p in asleep) if (n++ < 1000) some = some " /proc/" p "/fd"
-    if (some != "") some = "; find" some " -maxdepth 1 -lname \"/proc/[0-9]*/[cems]*\" -printf \"%p %l\\0\" 2>/dev/null </dev/null"
-    named = shm_links()
-    cmd = "look() { find /proc/self \"$@\" -maxdepth 1 " named "\\( -path /proc/self -printf \"ok\\0\" -prune " \
-      "-o -path \"*/fd\" \\( -readable -printf \"%p\\0\" -o -printf \"%p -\\0\" \\) " \
-      "-o -path \"*/fd/*\" \\( -lname \"/dev/nvidia*\" -o -lname \"*/dev/nvidia*\" -xtype c \\) " \
-      "-printf \"%p %l\\0\" " \
-      "-o ! -path \"*/fd/*\" -printf \"%p %l\\0\" \\); }; " \
-      "n=0 some=; for p in /proc/[0-9]*; do some=\"$some $p/fd $p/exe $p/ns/mnt\" n=$((n + 1)); " \
-      "[ $n -lt 2000 ] || { look $some; n=0 some=; }; done 2>/dev/null </dev/null; " \
-      "look $some" threads " 2>/dev/null </dev/null" some
-    cmd = "{ " cmd "; } | tr \"\\n\\000\" \"\\001\\n\""
+  # owner counts for the one that is gone, whom no signal reaches any more. By one cat: a name may hold newlines, but it
+  # is short, and what stands behind it is long and on one line. The file behind them has no such line. Then come status
+  # and control groups of those whom every survey shows, in which no name can make a line.
+  function look_who(   cmd, line, text, p, whole, n, i, part, more) {
+    more = "sys/kernel/random/boot_id"
+    n = split(near, part, " ")
+    for (i = 1; i <= n; i++) more = more " " part[i] "/status " part[i] "/cgroup"
+    cmd = over("cat", "", "/stat", "", more)
+    text = ""
+    p = 0
     while ((cmd | getline line) > 0) {
-      if (line == "ok") { ok = 1; continue }
-      if (index(line, "shm /proc/") == 1) { shm_candidate(substr(line, 5)); continue }
-      at = index(line, " ")
-      if (at) link(substr(line, 1, at - 1), substr(line, at + 1))
-      else link(line, "")
-    }
-    close(cmd)
-    return ok
-  }
-  # Where find knows no -lname or -printf: ls, one process at a time, with the nonce between them. In its own section
-  # a process can say what it likes of itself, which opening a device file says as well; its mount namespace comes
-  # first and its executable second, and both must be single lines.
-  function look_ls(   cmd, line, p, n, at, mark, target) {
-    mark = ENVIRON["CLEANSLATE_NONCE"] " "
-    cmd = "for p in /proc/[0-9]*; do n=${p#/proc/}; echo; echo \"$CLEANSLATE_NONCE $n\"; " \
-      "ls -ln $p/ns/mnt $p/task/$n/exe $p/fd </dev/null; done 2>/dev/null"
-    while ((cmd | getline line) > 0) {
-      if (index(line, mark) == 1) {
-        p = substr(line, length(mark) + 1)
-        list[++listed] = p
-        unlisted[p] = 1
-        n = 0
-        continue
+      if (text == "") {
+        if (line !~ /^[0-9]+ /) {
+          whole = 1
+          if (index(line, "Pid:") == 1) {
+            p = substr(line, 5) + 0
+            if (!(p in uid)) uid[p] = "-"
+          }
+          else if (p && line ~ /^(Uid|SigIgn):/) take_line("status", p, line)
+          else if (p && line ~ /^[0-9]+:/) take_line("cgroup", p, line)
+          continue
+        }
+        text = line
       }
-      if (line == "/proc/" p "/fd:" || line ~ /^total /) delete unlisted[p]
-      n++
-      at = index(line, " -> ")
-      target = at ? substr(line, at + 4) : ""
-      line = at ? substr(line, 1, at - 1) : line
-      if (n == 1 && line ~ ("/proc/" p "/ns/mnt$")) mount[p] = target
-      else if (n == 2 && line ~ ("/proc/" p "/task/" p "/exe$")) exe[p] = target
-      else if (n == 3 && line != "" && line != "/proc/" p "/fd:") delete exe[p]
-      else if ((p in asleep) && target ~ /^\/proc\//) suspect(p, target)
-      else if (shm_files && shm_named(target)) shm_candidate("/proc/" p "/fd/" substr(line, match(line, /[0-9]+$/)))
-      else if (target ~ /^\/dev\/nvidia/ && line ~ / [0-9]+$/) open[p] = add(open[p], target)
+      else text = text "\n" line
+      if (length(line) < 80) continue
+      p = text + 0
+      raw[p] = text
+      list[++listed] = p
+      # Of the others nothing need be known yet.
+      if (index(text, ") D ") || index(text, ") Z ")) load(p)
+      text = ""
     }
     close(cmd)
+    if (!whole) broken = 1
   }
-  # The kernel writes a newline in a path as \012: one line is one mapping. Reading may hang: what was known before is
-  # out by then.
-  function look_maps(   i, p, blind) {
-    for (i = 1; i <= listed; i++) {
-      p = list[i]
-      if (p in wedged) maps_end(p, "!")
-      else queue("maps", p, thread[p] "/maps")
-    }
-    read_queue("maps")
-    for (i = 1; i <= listed; i++) {
-      p = list[i]
-      if ((p in unread || p in unlisted) && load(p) && !kernel[p]) queue("stat", p)
-    }
-    read_queue("stat")
-    for (p in stat_text) {
-      if (stat_text[p] == "") continue
-      blind++
-      if (!(p in wedged) || (p in unlisted)) hidden[p] = 1
-    }
-    for (i = 1; i <= count; i++) if (order[i] in hidden) print "unreadable " order[i]
-    print "blind " (blind + 0)
-    print_shm()
+  # A command: HEAD, FILE of every process, TAIL, LAST; in one program where they are not too many for its arguments,
+  # else LAST in one of its own behind them.
+  function over(head, folder, file, tail, last) {
+    return "{ cd /proc; set -- " folder "[0-9]*" file "; " \
+      "[ $# -gt 30000 ] || exec " head " \"$@\" " tail " " last "; " \
+      "for d in 1 2 3 4 5 6 7 8 9; do " head " " folder "$d*" file " " tail "; done; " \
+      (last == "" ? "" : "exec " head " " last "; ") "} 2>/dev/null </dev/null"
   }
-  function maps_line(p, line,   f) {
-    if (index(line, "/dev/nvidia") && line ~ /^[^ ]+ [^ ]+ [^ ]+ [^ ]+ [0-9]+ +\/dev\/nvidia/)
-      mapped[p] = add(mapped[p], substr(line, index(line, "/dev/nvidia")))
-    if (shm_files && split(line, f, " ") > 4 && ((f[4] " " f[5]) in shm_map)) shm_user(shm_map[f[4] " " f[5]], p)
+  # One that has begun since.
+  function meet(p) {
+    if ((p in raw) || (p in stat) || (p in met)) return
+    met[p] = 1
+    list[++listed] = p
+    queue("stat", p)
   }
-  function maps_end(p, how) {
-    if (p in using) pick(p)
-    if (p in mapped) {
-      pick(p)
-      if (p in picked) print "mapped " p " " mapped[p]
-      flush()
-    }
-    if (p in headless && thread[p] == "") unlisted[p] = 1
-    if (how != ".") unread[p] = 1
+  function look_who_else(   i) {
+    if (queued["stat"]) read_queue("stat")
+    for (i in met) load(i)
   }
   # Command lines of picked processes from..to, by one cat. They are hostile text of any bytes, so between each two
   # stands the environment of that cat itself, which holds the nonce and which no other user can read. Two of these
@@ -277,19 +198,8 @@ join() {
     print $1 " " esc(substr($0, length($1) + 2, 2000))
     if ($1 == "app" && match($0, /^app [0-9]+,/) && RLENGTH < 15) wanted[substr($0, 5, RLENGTH - 5)] = 1
   }
-  END {
-    flush()
-    look_who()
-    look_shm_files()
-    if (!look_find()) { shm_printable_only(); look_ls() }
-    look_shm_open()
-    look_wedged()
-    look_who_else()
-    wanted[1] = wanted[shell] = 1
-    for (p in wanted) want(p + 0)
-    for (p in open) want(p)
-    if (all) for (i = 1; i <= listed; i++) if (load(list[i]) && !kernel[list[i]] && !own(list[i])) want(list[i])
-    read_wanted()
+  # What must be known before maps are read, which may hang.
+  function print_files(   i, p) {
     for (p in wanted) pick(p + 0)
     for (p in open) pick(p)
     for (p in using) pick(p)
@@ -297,7 +207,29 @@ join() {
     for (p in open) if (p in picked) print "open " p " " open[p]
     look_local_names()
     done("files")
-    look_maps()
+  }
+  function want_all(   i, p) {
+    for (p in wanted) want(p + 0)
+    for (p in open) want(p)
+    for (p in using) want(p)
+    if (all) for (i = 1; i <= listed; i++) if (load(list[i]) && !kernel[list[i]] && !own(list[i])) want(list[i])
+  }
+  END {
+    flush()
+    look_who()
+    look_shm_files()
+    wanted[1] = wanted[shell] = 1
+    want_all()
+    found = look_find(0)
+    if (!found) { shm_printable_only(); look_ls() }
+    look_who_else()
+    look_shm_open()
+    look_wedged()
+    want_all()
+    read_wanted()
+    print_files()
+    if (!look_maps_at_once()) look_maps_each()
+    print_blind()
     done("maps")
     complete = 1
     for (i = 1; i <= count; i += 500) {

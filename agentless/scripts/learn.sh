@@ -130,7 +130,7 @@ drop_field() {
   echo "record unknown-field $1"
 }
 
-# Behind the last record of a round: the end, or the next round, which has a pipe, a guard and this of its own.
+# Behind the last record of a round: the end, or the next round, which has a pipe and this of its own.
 end_round() {
   if [ "$step" = help ]; then
     case $helped in
@@ -179,7 +179,7 @@ ask_again() {
 
 # Another question after the others.
 one_more() {
-  begin_asking $(((left + 99) / 100))
+  begin_asking
   case $1 in
     opt) ask_optional_columns "$asked" || print_stuck 0 ;;
     *) ask "$@" || print_stuck 0 ;;

@@ -74,12 +74,12 @@ leftovers='
       device " " inode
   }
   # For find: links that may lead to one of them, whatever the folder is called from there.
-  function shm_links(   pattern, i, n, links) {
+  function shm_links(end,   pattern, i, n, links) {
     n = shm_files ? split(shm, pattern, " ") : 0
     if (!n) return ""
     links = ""
     for (i = 1; i <= n; i++) links = links (i > 1 ? " -o" : "") " -lname \"*/" pattern[i] "\""
-    return "\\( -path \"*/fd/*\" \\(" links " \\) -printf \"shm %p\\0\" , -false \\) -o "
+    return "\\( \\(" links " \\) -printf \"shm %p" end " , -false \\) -o "
   }
   function shm_candidate(path) {
     if (path !~ /^\/proc\/[0-9]+\/(task\/[0-9]+\/)?fd\/[0-9]+$/) return

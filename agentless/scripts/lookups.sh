@@ -28,6 +28,7 @@ lookups='
       if ((p in wedged) || uid !~ /^[0-9]+$/ || (uid != 0 && uid != me)) continue
       if (start[reader] + 0 > start[shell] + 0 || !sleeps(reader) || !load(p)) continue
       wedged[p] = 1
+      wedges++
       pick(p)
       pick(reader)
       print "wedged " p " " suspected_file[i] " " reader

@@ -18,14 +18,25 @@ read_uptime() {
 find_suspects() {
   suspects=
   read_uptime
-  for dir in /proc/[0-9]*; do
-    name=
-    read -r name <"$dir/comm"
-    if [ "$name" = nvidia-smi ] && read_stat "${dir#/proc/}" && [ "$stat_state" = D ] &&
+  named=$(cd /proc && exec grep -lsx nvidia-smi [0-9]*/comm </dev/null)
+  [ $? -le 2 ] || named=$(name_suspects)
+  for one in $named; do
+    one=${one%/comm}
+    if read_stat "$one" && [ "$stat_state" = D ] &&
       { [ $((now - ${stat_start%??})) -ge "$1" ] ||
         { [ "$stat_parent" = 1 ] && [ $((now - ${stat_start%??})) -ge 2 ]; }; }; then
-      suspects="$suspects ${dir#/proc/}:$stat_start"
+      suspects="$suspects $one:$stat_start"
     fi
+  done
+}
+
+# Where grep is not there, or cannot take so many.
+name_suspects() {
+  cd /proc || return
+  for file in [0-9]*/comm; do
+    name=
+    read -r name <"$file"
+    [ "$name" != nvidia-smi ] || echo "$file"
   done
 }
 
@@ -49,34 +60,35 @@ print_stuck() {
   print_suspects "$nonce stuck "
 }
 
-# Budget over: TERM, then KILL, then it is left to itself.
+# Budget over: TERM, then KILL, then it is left to itself. The main shell says when (watch_time).
 on_alarm() {
   alarms=$((alarms + 1))
   [ -n "$child" ] || return 0
   case $alarms in
-    1) kill -s TERM "$child" ;;
-    2) kill -s KILL "$child" ;;
+    1) end_child TERM ;;
+    2) end_child KILL ;;
   esac
 }
 
-# begin_asking SECONDS: what comes until end_asking has so much time together.
+# end_child SIGNAL: nvidia-smi and all that it has started. Those that have lost their parent since are remembered.
+end_child() {
+  find_kin "$child"
+  for one in "$child" $kin; do
+    case $doomed in *" $one:"*) continue ;; esac
+    read_stat "$one" && doomed="$doomed $one:$stat_start"
+  done
+  for one in $doomed; do
+    read_stat "${one%:*}" && [ "$stat_start" = "${one#*:}" ] && kill -s "$1" "${one%:*}"
+  done
+}
+
 begin_asking() {
-  # GNU's ends nvidia-smi with all its children. busybox's leaves a process of its own behind.
-  timeout=
-  timeout --version >/dev/null </dev/null && timeout=yes
   child='' alarms=0
   trap on_alarm USR1
-  read -r me _ </proc/self/stat
-  read_stat "$me"
-  # timeout, where there is one, gets a second more before the KILL than it gives: else its children are left.
-  guard "$me" "$stat_start" "$1" 2 1 1 1 >/dev/null </dev/null &
-  watch=$!
 }
 
 end_asking() {
-  # Again and again: mksh loses a TERM that comes before the trap for it.
-  while read_stat "$watch" && [ "$stat_state" != Z ]; do kill -s TERM "$watch"; done
-  wait "$watch"
+  trap '' USR1
   echo "$nonce done queries"
 }
 
@@ -85,15 +97,9 @@ ask() {
   tool=$1
   shift
   read_uptime
-  asked_at=$cs
-  left=$(((until_cs - cs + 99) / 100))
-  [ "$left" -ge 1 ] || left=1
+  asked_at=$cs doomed=
   echo "$nonce section $tool"
-  if [ -n "$timeout" ]; then
-    timeout -k 1 "$left" nvidia-smi "$@" 2>&1 </dev/null &
-  else
-    nvidia-smi "$@" 2>&1 </dev/null &
-  fi
+  nvidia-smi "$@" 2>&1 </dev/null &
   child=$!
   while :; do
     wait "$child"
@@ -106,7 +112,7 @@ ask() {
   [ "$took" -le "$slowest" ] || slowest=$took
   echo
   echo "$nonce took $tool $took"
-  if [ "$alarms" -ge 1 ] || { [ "$status" -ge 124 ] && [ $((cs - until_cs)) -ge 0 ]; }; then
+  if [ "$alarms" -ge 1 ]; then
     echo "$nonce tool $tool timeout"
     return 1
   fi
@@ -149,7 +155,7 @@ queries() {
     echo "$nonce done queries"
     return
   fi
-  begin_asking "$budget"
+  begin_asking
   if ! ask gpu "--query-gpu=$gpu_columns" --format=csv,noheader ||
     ! ask app "--query-compute-apps=$app_columns" --format=csv,noheader ||
     { [ "$optional" = 1 ] && ! ask_optional; }; then

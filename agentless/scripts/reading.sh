@@ -98,22 +98,30 @@ reading='
     }
   }
   function want_only(p) {
-    if (p in uid) return
+    if (p in asked) return
+    asked[p] = 1
+    to_link[++links] = p
+    if ((p in uid) && uid[p] != "-" && (kernel[p] || cgroup_of(p) != "")) return  # look_who has seen it
     uid[p] = "-"
+    named[p] = others[p] = ""
     queue("status", p)
     if (!kernel[p]) queue("cgroup", p)
   }
   # Who has ended by then, into gone: what is missing of it is nothing that somebody keeps from us.
-  function read_wanted(   i, n, p) {
+  function read_wanted(   n) {
     n = queued["status"]
     read_queue("status")
     read_queue("cgroup")
+    look_gone(n)
+    look_links(0)
+  }
+  function look_gone(n,   i, p) {
     for (i = 1; i <= n; i++) {
       p = whose["status", i]
       if (uid[p] == "-" || (!kernel[p] && cgroup_of(p) == "")) queue("stat", p)
     }
-    n = queued["stat"]
-    read_queue("stat")
+    n = queued["stat"] + 0
+    if (n) read_queue("stat")
     for (i = 1; i <= n; i++) {
       p = whose["stat", i]
       if (stat_text[p] == "") gone[p] = 1

@@ -1,6 +1,6 @@
 # One look at a host. Goes to the standard input of `/bin/sh -s` behind process.sh, queries.sh, learn.sh, reading.sh,
-# lookups.sh, leftovers.sh and join.sh; POSIX sh, writes nothing to disk. docs/remote-protocol.md has the grammar of
-# what it prints and the reasons for its shape.
+# links.sh, maps.sh, lookups.sh, leftovers.sh and join.sh; POSIX sh, writes nothing to disk. docs/remote-protocol.md
+# has the grammar of what it prints and the reasons for its shape.
 # shellcheck shell=sh
 #
 # In front stand: nonce (hex), budget (s, of nvidia-smi), slack (s, of all else), all_processes (0 or 1), gpu_columns,
@@ -16,45 +16,26 @@ has() {
   command -v "$1" >/dev/null
 }
 
-# Sleeps; TERM ends it at once, with all that belongs to it: by KILL, since a child that is not yet a sleep may lose a TERM
-# to the shell's own handler.
-nap() {
-  napping=
-  trap '[ -z "$napping" ] || { kill -s KILL "$napping"; wait "$napping"; }; exit 1' TERM
-  sleep "$1" &
-  napping=$!
-  wait "$napping"
-  slept=$?  # not the last command: mksh runs no trap behind that
-  return "$slept"
-}
-
-# guard PID START SECOND...: sends USR1 to PID after each of the naps, if it is still the same process.
-guard() {
-  guarded=$1 since=$2
-  shift 2
-  for pause in "$@"; do
-    nap "$pause"
-    read_stat "$guarded" && [ "$stat_start" = "$since" ] && kill -s USR1 "$guarded"
-  done
-}
-
-# All that this survey has started, into kin. The kernel's own list of children is not always there.
+# All that PID has started and that still hangs on it, into kin. The kernel's own list of children is not always there.
 find_kin() {
   kin=
-  older=$$
+  older=$1
   while [ -n "$older" ] && [ -e "/proc/$$/task/$$/children" ]; do
     younger=
     for one in $older; do
-      read -r children <"/proc/$one/task/$one/children"
-      younger="$younger$children"
-      children=
+      for file in "/proc/$one/task"/[0-9]*/children; do
+        children=
+        read -r children <"$file"
+        [ -z "$children" ] || younger="$younger${children% } "
+      done
     done
     kin="$kin $younger"
     older=${younger% }
   done
-  [ -z "$kin" ] || return 0
-  set -- /proc/[0-9]*
-  kin=" $$ "
+  [ ! -e "/proc/$$/task/$$/children" ] || return 0
+  set -- "$1" /proc/[0-9]*
+  kin=" $1 " older=$1
+  shift
   for _ in 1 2 3; do
     [ $# -lt 5000 ] || break
     for dir in "$@"; do
@@ -64,7 +45,7 @@ find_kin() {
       case $kin in *" $stat_parent "*) kin="$kin$one " ;; esac
     done
   done
-  kin=${kin#" $$ "}
+  kin=${kin#" $older "}
 }
 
 # After a cut: which files of which processes a child of this survey is stuck in, as its own descriptors tell: those
@@ -139,9 +120,16 @@ print_meta() {
   while read -r key value _; do
     [ "$key" != Uid: ] || echo "meta uid $value"
   done </proc/self/status
+  read -r up _ </proc/uptime
+  shell_start=
+  read_stat $$ && shell_start=$stat_start
+  # A shell that has begun just now, in hundredths of a second since boot: then there are 100 ticks in one. No fork.
+  now=${up%.*} begun=${shell_start%??} ticks=
+  if [ "$now" -ge 60 ] && [ "$begun" -le "$now" ] && [ $((now - begun)) -le 60 ]; then ticks=100; fi
   # shellcheck disable=SC2217
-  ticks=$(getconf CLK_TCK </dev/null) && echo "meta ticks $ticks"
-  read -r up _ </proc/uptime && echo "meta uptime $up"
+  [ -n "$ticks" ] || ticks=$(getconf CLK_TCK </dev/null)
+  [ -z "$ticks" ] || echo "meta ticks $ticks"
+  [ -z "$up" ] || echo "meta uptime $up"
   echo "meta shell $$"
   # Pids that are not those of this /proc must not be signalled.
   me=
@@ -163,8 +151,55 @@ print_meta() {
   [ "$all_processes" != 1 ] || print_sessions
 }
 
-end_nap() {
-  read_stat "$watch" && [ "$stat_start" = "$watch_start" ] && kill -s TERM "$watch"
+# Whom every survey shows: pid 1, this shell and whatever is above it.
+find_ancestors() {
+  near=1 above=$$
+  for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do
+    [ "$above" -gt 1 ] && read_stat "$above" || return 0
+    near="$near $above"
+    above=$stat_parent
+  done
+}
+
+# To the main shell: everything has been read.
+end_watch() {
+  if [ -n "$shell_start" ]; then
+    read_stat $$ && [ "$stat_start" = "$shell_start" ] || return 0
+  fi
+  kill -s USR2 $$
+}
+
+# Whether PID has a handler for USR1: those who ask nvidia-smi do, nobody else here.
+is_asking() {
+  while read -r key value _; do
+    case $key$value in SigCgt:*[2367abef]??) return 0 ;; esac
+  done <"/proc/$1/status"
+  return 1
+}
+
+# Waits until everything has been read (true) or the time is over. From the end of the budget on, those who ask
+# nvidia-smi are told so, again and again.
+watch_time() {
+  left=$((slack - 1))
+  for pause in 2 1 1 1 "$left" 1; do
+    wait "$watch"
+    watch=
+    [ -z "$over" ] || return 0
+    [ "$left" -ge 1 ] || return 1
+    find_kin $$
+    for asker in $kin; do
+      if is_asking "$asker"; then kill -s USR1 "$asker"; fi
+    done
+    [ "$pause" -le "$left" ] || pause=$left
+    left=$((left - pause))
+    # shellcheck disable=SC2217
+    sleep "$pause" >/dev/null </dev/null &
+    watch=$!
+    if [ -n "$over" ]; then
+      kill -s KILL "$watch"
+      return 0
+    fi
+  done
 }
 
 look() {
@@ -178,17 +213,19 @@ $file"
   for dir in /proc/driver/nvidia/capabilities/gpu*/mig/gi*; do [ ! -d "$dir" ] || mig=1; done
   read_uptime
   until_cs=$((cs + budget * 100))
+  find_ancestors
   step=first asked=$optional_columns tries=0 slowest=0
-  # What is waited for is the nap: it ends with the time, or when all is read. Never the pipeline: that ends with the
-  # last of its parts, and one may hang.
-  nap $((budget + slack - 1)) >/dev/null </dev/null &
+  # What is waited for is a sleep: it ends with the time, or when all is read. Never the pipeline: that ends with the
+  # last of its parts, and one may hang. By KILL: a child that is not yet a sleep may lose another signal.
+  over=
+  # shellcheck disable=SC2217
+  sleep "$budget" >/dev/null </dev/null &
   watch=$!
-  read_stat "$watch"
-  watch_start=$stat_start
-  queries </dev/null | tag | { join; end_nap; } | cat &
+  trap 'over=1; [ -z "$watch" ] || kill -s KILL "$watch"' USR2
+  queries </dev/null | tag | { join; end_watch; } | cat &
   emitter=$!
-  if wait "$watch"; then
-    find_kin
+  if ! watch_time; then
+    find_kin $$
     kill -s KILL "$emitter"
     echo
     echo "cut"

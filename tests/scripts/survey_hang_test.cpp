@@ -212,12 +212,29 @@ std::string at_each_file(std::string script, const std::string& more) {
     return at == std::string::npos ? script : script.insert(at + before.size(), more);
 }
 
-// That awk, frozen where it has read the first line of the victim's maps.
+// That awk, which reads maps where grep does not, frozen where it has read the first line of the victim's
+// maps.
 std::string freezing_at_maps(std::string script, Pid victim, const Freezer& freezer) {
     return at_each_file(std::move(script),
                         fmt::format(R"(if (file == \"{}/maps\") {{ getline line < file; system(\"{}\") }} )",
                                     victim, freezer.freeze("$PPID")));
 }
+
+// grep as it is, but at the victim's maps it freezes with that file open.
+constexpr const char* freezing_grep =
+    "#!/bin/sh\n"
+    "read -r victim </run/victim\n"
+    "case \" $* \" in *\" $victim/maps \"*) ;; *) exec {0} \"$@\" ;; esac\n"
+    "set -f\n"
+    "IFS='\n'\n"
+    "for word in \"$@\"; do\n"
+    "  [ \"$word\" != \"$victim/maps\" ] || break\n"
+    "  before=$before$word$IFS\n"
+    "done\n"
+    "{0} $before\n"
+    "exec 9<\"$victim/maps\"\n"
+    "read -r line <&9\n"
+    "{1}\n";
 
 // Notes each pid whose maps are read in /run/maps.
 std::string noting_maps(std::string script) {
@@ -233,11 +250,14 @@ TEST_P(FrozenReader, OfMapsIsNamedThenFoundAndNotFollowedByAnother) {
         host.nvidia_smi();
         two_holders(host, out);
         const auto victim = out.ids["victim"];
-        host.run(GetParam(), freezing_at_maps(survey_script(hasty(3'000), nonce), victim, freezer), out);
+        const auto* grep = GetParam().tools == "busybox" ? "/bin/busybox grep" : "/bin/grep";
+        host.file("/run/tools/grep", fmt::format(fmt::runtime(freezing_grep), grep, freezer.freeze("$$")));
+        const auto runner = with_own_tools(GetParam());
+        host.run(runner, freezing_at_maps(survey_script(hasty(3'000), nonce), victim, freezer), out);
         out.earlier = out.out;
         out.ids["first_ms"] = static_cast<int>(out.milliseconds);
         out.ids["frozen"] = freezer.frozen();
-        host.run(GetParam(), noting_maps(survey_script(usual(), nonce)), out);
+        host.run(runner, noting_maps(survey_script(usual(), nonce)), out);
         std::ifstream in("/run/maps");
         for (int pid = 0; in >> pid;) out.ids["read " + std::to_string(pid)] = 1;
     });
