@@ -1,6 +1,7 @@
 # cleanslate_embed(TARGET HEADER NAMESPACE FILE...)
 # Turns each FILE into a std::string_view constant of NAMESPACE in the generated header HEADER, named after the
-# file (survey.sh -> survey_sh), and lets TARGET include it. The files stay the only source.
+# file (survey.sh -> survey_sh), and lets TARGET include it. The files stay the only source; shell
+# scripts lose their comments and indentation on the way.
 function(cleanslate_embed target header namespace)
   set(out ${PROJECT_BINARY_DIR}/generated/${header})
   set(inputs "")
