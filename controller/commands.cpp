@@ -1,8 +1,10 @@
 #include "controller/commands.hpp"
 
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include "base/text.hpp"
+#include "controller/console.hpp"
 #include "controller/exit_status.hpp"
 #include "controller/json_report.hpp"
 #include "controller/settings.hpp"
@@ -86,8 +88,9 @@ int finish_output(const Context& context) {
 }
 
 void print_error(const Error& error) {
-    fmt::print(stderr, "cleanslate: {}\n", printable_lines(error.message));
-    if (!error.remedy.empty()) fmt::print(stderr, "  -> {}\n", printable_lines(error.remedy));
+    Console console(STDERR_FILENO);
+    console.write(fmt::format("cleanslate: {}\n", printable_lines(error.message)));
+    if (!error.remedy.empty()) console.write(fmt::format("  -> {}\n", printable_lines(error.remedy)));
 }
 
 bool write_report(const Context& context, const Report& report) {

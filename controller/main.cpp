@@ -1,5 +1,7 @@
 // cleanslate: clears GPU hosts over plain SSH and proves that they are clear.
 
+#include <unistd.h>
+
 #include <cstdio>
 #include <exception>
 
@@ -23,7 +25,7 @@ int end_early(const controller::EarlyEnd& end, controller::Output& out) {
 int run(const std::vector<std::string>& arguments) {
     controller::occupy_closed_streams();
     controller::ignore_write_signals();
-    controller::Output out(stdout);
+    controller::Output out(STDOUT_FILENO);
     const auto environment = controller::environment_of_process();
     const auto options = controller::read_command_line(arguments, environment);
     if (!options) return end_early(options.error(), out);

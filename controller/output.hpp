@@ -1,11 +1,13 @@
 #pragma once
 // Standard output, written so that a report that did not arrive is noticed.
 
-#include <cstdio>
+#include <chrono>
+#include <functional>
 #include <string>
 #include <string_view>
 
 #include "base/result.hpp"
+#include "base/units.hpp"
 
 namespace cleanslate::controller {
 
@@ -15,16 +17,29 @@ void occupy_closed_streams();
 
 class Output {
   public:
-    explicit Output(std::FILE* file) : file_(file) {}
+    // Asked every moment in which the stream takes nothing, a pipe that nobody reads or a stopped terminal:
+    // how long that has been. True gives up.
+    using GiveUp = std::function<bool(Milliseconds)>;
+
+    explicit Output(int fd) : fd_(fd) {}
     void write(std::string_view text);
-    // Hands everything to the system. An error of kind "write" if any of it was lost: a full disk, a closed
-    // pipe.
+    // Hands everything to the system, and waits for whoever reads it until `give_up` has enough; without one
+    // for as long as it takes. An error of kind "write" if any of it was lost: a full disk, a closed pipe, a
+    // reader that does not read.
     Status finish();
+    // For what is written from now on; null: never.
+    void set_give_up(GiveUp give_up) { give_up_ = std::move(give_up); }
 
   private:
-    std::FILE* file_;
-    int error_number_ = 0;
-    bool failed_ = false;
+    void drain();
+    bool wait_for_room();
+    void lose(std::string why);
+
+    int fd_;
+    GiveUp give_up_;
+    std::string held_;
+    std::string lost_;                             // why some of it was; empty: none
+    std::chrono::steady_clock::time_point moved_;  // something was written, or began to be
 };
 
 }  // namespace cleanslate::controller

@@ -6,7 +6,6 @@
 #include <set>
 
 #include "base/text.hpp"
-#include "controller/files.hpp"
 #include "controller/report.hpp"
 
 namespace cleanslate::controller {
@@ -68,7 +67,7 @@ std::string progress_line(const ProgressState& state, std::size_t columns) {
     return ellipsize(printable(line), columns);
 }
 
-Progress::Progress(Settings settings) : settings_(settings) {}
+Progress::Progress(Settings settings) : settings_(settings), console_(settings.fd) {}
 
 Progress::~Progress() { end(); }
 
@@ -92,6 +91,7 @@ void Progress::end() {
     }
     ended_.notify_all();
     if (ticker_.joinable()) ticker_.join();
+    console_.flush();
 }
 
 void Progress::tick() {
@@ -102,7 +102,8 @@ void Progress::tick() {
 void Progress::say(std::string_view text) {
     const std::lock_guard lock(mutex_);
     erase();
-    write(printable(text) + "\n");
+    console_.write(printable(text) + "\n");
+    if (!running_) console_.flush();  // what is written beside it comes after it
 }
 
 void Progress::host_started(const HostOutcome& host) {
@@ -126,14 +127,14 @@ void Progress::host_finished(const HostOutcome& host) {
     if (asked(host) == Asked::not_asked) ++counted_.not_asked;
     if (settings_.verbosity < 1) return;
     erase();
-    write(printable(ended_line(host, counted_.verdicts)) + "\n");
+    console_.write(printable(ended_line(host, counted_.verdicts)) + "\n");
 }
 
 void Progress::host_detail(const std::string& host, const std::string& line) {
     if (settings_.verbosity < 2) return;
     const std::lock_guard lock(mutex_);
     erase();
-    write(printable(host + ": " + line) + "\n");
+    console_.write(printable(host + ": " + line) + "\n");
 }
 
 ProgressState Progress::state() const {
@@ -150,18 +151,16 @@ ProgressState Progress::state() const {
 }
 
 void Progress::draw() {
+    if (console_.unwritten() > 0) return;  // nobody would see it
     const std::string line = progress_line(state(), settings_.columns > 1 ? settings_.columns - 1 : 1);
     if (line == drawn_) return;
-    write("\r\x1b[K" + line);
+    console_.write("\r\x1b[K" + line);
     drawn_ = line;
 }
 
 void Progress::erase() {
-    if (!drawn_.empty()) write("\r\x1b[K");
+    if (!drawn_.empty()) console_.write("\r\x1b[K");
     drawn_.clear();
 }
-
-// A stderr that is gone is no reason to stop.
-void Progress::write(std::string_view text) { (void)write_all(settings_.fd, text); }
 
 }  // namespace cleanslate::controller

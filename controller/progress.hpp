@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "agentless/fleet.hpp"
+#include "controller/console.hpp"
 
 namespace cleanslate::controller {
 
@@ -35,7 +36,7 @@ std::string progress_line(const ProgressState& state, std::size_t columns);
 class Progress : public agentless::Observer {
   public:
     struct Settings {
-        int fd = 2;           // written to directly, never buffered
+        int fd = 2;           // see Console
         bool redraw = false;  // the stream is a terminal
         std::size_t columns = 80;
         int verbosity = 0;
@@ -63,10 +64,10 @@ class Progress : public agentless::Observer {
     void tick();
     void draw();  // the callers hold the mutex
     void erase();
-    void write(std::string_view text);
     ProgressState state() const;
 
     Settings settings_;
+    Console console_;
     std::mutex mutex_;
     std::condition_variable ended_;
     ProgressState counted_;

@@ -32,6 +32,8 @@ class StopSignals {
 
     // The first signal that came; 0: none.
     int first() const { return first_; }
+    // How many came.
+    int count() const { return count_; }
     // Readable once a signal has come, for poll().
     int fd() const { return came_.get(); }
 
@@ -39,9 +41,9 @@ class StopSignals {
     void watch();
 
     FileHandle signals_, came_, end_;
-    std::mutex mutex_;  // guards the handler and the count, held while the handler runs
+    std::mutex mutex_;  // guards the handler, held while the handler runs
     Handler handler_;
-    int count_ = 0;
+    std::atomic<int> count_ = 0;
     std::atomic<int> first_ = 0;
     std::thread thread_;
 };

@@ -28,7 +28,7 @@ class AuditCommand : public ::testing::Test {
         const auto options = read_command_line(arguments, environment);
         if (!options) return {options.error().exit_status, options.error().out, options.error().err};
         std::FILE* file = std::fopen(folder_.file("stdout").c_str(), "w");
-        Output out(file);
+        Output out(::fileno(file));
         ::testing::internal::CaptureStderr();
         Ended ended;
         ended.status = run_command_line({*options, environment, arguments, Terminal{}, out});

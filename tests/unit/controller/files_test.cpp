@@ -117,7 +117,7 @@ TEST(MakeParents, SaysWhichFolderCannotBeMade) {
 TEST(Output, ArrivesWhole) {
     const TemporaryFolder folder;
     std::FILE* file = std::fopen(folder.file("out").c_str(), "w");
-    Output out(file);
+    Output out(::fileno(file));
     out.write("one ");
     out.write("two");
     EXPECT_TRUE(out.finish());
@@ -128,7 +128,7 @@ TEST(Output, ArrivesWhole) {
 TEST(Output, NoticesAFullDisk) {
     std::FILE* full = std::fopen("/dev/full", "w");
     ASSERT_NE(full, nullptr);
-    Output out(full);
+    Output out(::fileno(full));
     out.write("report");
     const auto written = out.finish();
     ASSERT_FALSE(written);
@@ -146,7 +146,7 @@ TEST(Output, OfAClosedStreamIsNotAnotherFilesAndIsNoticed) {
     std::FILE* out_file = ::fdopen(::dup(STDOUT_FILENO), "r+");
     Status written = fail("", "");
     if (out_file != nullptr) {
-        Output out(out_file);
+        Output out(::fileno(out_file));
         out.write("report");
         written = out.finish();
         std::fclose(out_file);
@@ -166,7 +166,7 @@ TEST(Output, NoticesAClosedPipe) {
     ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
     ::close(ends[0]);
     std::FILE* pipe = ::fdopen(ends[1], "w");
-    Output out(pipe);
+    Output out(::fileno(pipe));
     out.write(std::string(100'000, 'x'));
     EXPECT_FALSE(out.finish());
     std::fclose(pipe);

@@ -24,7 +24,7 @@ class ParseCommand : public ::testing::Test {
         const auto options = read_command_line(arguments, {});
         if (!options) return options.error().exit_status;
         std::FILE* file = std::fopen(folder_.file("stdout").c_str(), "w");
-        Output out(file);
+        Output out(::fileno(file));
         ::testing::internal::CaptureStderr();
         const int status = run_command_line({*options, {}, arguments, Terminal{}, out});
         err_ = ::testing::internal::GetCapturedStderr();
