@@ -20,8 +20,8 @@ namespace asio = boost::asio;
 using Endpoints = std::vector<asio::ip::tcp::endpoint>;
 using namespace std::chrono_literals;
 
-constexpr std::size_t max_threads = 8;
-constexpr auto idle_time = 1s;  // then a thread ends
+constexpr std::size_t max_threads = 32;  // each hangs as long as a name server does
+constexpr auto idle_time = 1s;           // then a thread ends
 
 std::unexpected<Error> resolve_failed(std::string message, std::string remedy = {}) {
     return std::unexpected(Error{"resolve_failed", "resolve", std::move(message), std::move(remedy)});
@@ -60,6 +60,11 @@ struct Lookup {
     Event* event = nullptr;
     std::optional<Result<Endpoints>> answer;  // touched on the waiter's thread only
 };
+
+bool is_awaited(Lookup& lookup) {
+    const std::lock_guard lock(lookup.mutex);
+    return lookup.io != nullptr;
+}
 
 void deliver(const std::shared_ptr<Lookup>& lookup, Result<Endpoints> answer) {
     const std::lock_guard lock(lookup->mutex);
@@ -104,7 +109,7 @@ struct Resolver::Pool {
             const std::shared_ptr<Lookup> lookup = std::move(pool->queue.front());
             pool->queue.pop_front();
             lock.unlock();
-            deliver(lookup, look_up(lookup->host, lookup->port));
+            if (is_awaited(*lookup)) deliver(lookup, look_up(lookup->host, lookup->port));
             lock.lock();
         }
         --pool->threads;

@@ -79,9 +79,13 @@ std::unexpected<Error> connect_error(const tcp::endpoint& where, error_code erro
 }
 
 std::unexpected<Error> shortage_error(error_code error) {
+    const bool ports = error.value() == EADDRNOTAVAIL;  // "Cannot assign requested address" names no remedy
     return std::unexpected(Error{"connect_failed", "connect",
-                                 "this machine had no place for another connection: " + error.message(),
-                                 "lower --fanout, or raise the limit of open files (ulimit -n)"});
+                                 "this machine had no place for another connection: " +
+                                     (ports ? "no port was free to connect from" : error.message()),
+                                 ports
+                                     ? "lower --fanout, or give it more ports (net.ipv4.ip_local_port_range)"
+                                     : "lower --fanout, or raise the limit of open files (ulimit -n)"});
 }
 
 // The attempts at the addresses of one host, side by side: the first that connects wins.
