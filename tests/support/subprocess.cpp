@@ -136,11 +136,16 @@ void Terminal::type(const std::string& keys) {
     [[maybe_unused]] const auto n = write(fd_, keys.data(), keys.size());
 }
 
+void Terminal::hang_up() {
+    close(fd_);
+    fd_ = -1;
+}
+
 void Terminal::signal(int number) { kill(pid_, number); }
 
 int Terminal::wait_end(std::chrono::seconds deadline) {
     const auto until = Clock::now() + deadline;
-    while (read_some(until)) {
+    while (fd_ >= 0 && read_some(until)) {
     }
     const auto status = reap(pid_, until);
     const int result = status ? *status : kill_and_reap(pid_);
