@@ -10,6 +10,10 @@ add_compile_definitions(BOOST_ASIO_NO_DEPRECATED BOOST_ASIO_SEPARATE_COMPILATION
 if(CLEANSLATE_FUZZ)
   add_compile_options(-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -g1 -O1)
   add_link_options(-fsanitize=address,undefined)
+elseif(CLEANSLATE_SANITIZE STREQUAL "thread")
+  set(CMAKE_CXX_FLAGS_DEBUG "-O0")
+  add_compile_options(-fsanitize=thread -g1 -Wno-tsan)  # fences, which Asio has, are not seen: locks are
+  add_link_options(-fsanitize=thread)
 elseif(CLEANSLATE_SANITIZE)
   set(CMAKE_CXX_FLAGS_DEBUG "-O0")  # -O1 takes more than twice the time to compile
   add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -g1)

@@ -60,7 +60,11 @@ void wait_until(const Program& program, const std::string& what, Condition condi
     }
 }
 
-std::string user() { return getpwuid(geteuid())->pw_name; }
+// Asked once: getpwuid() is not for several threads.
+const std::string& user() {
+    static const std::string name = getpwuid(geteuid())->pw_name;
+    return name;
+}
 
 }  // namespace
 

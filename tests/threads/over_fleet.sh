@@ -1,0 +1,47 @@
+#!/bin/bash
+# check and clear of 200 simulated hosts in four shards, some of which fail in each way, under ThreadSanitizer: no data race,
+# and the verdicts that the fleet's kinds must have. Usage: over_fleet.sh BUILD_FOLDER
+set -euo pipefail
+build=$(cd "${1:?usage: over_fleet.sh BUILD_FOLDER}" && pwd)
+[ "$(id -u)" -eq 0 ] || { echo "over_fleet: not root: skipped"; exit 0; }
+
+work=$(mktemp -d)
+server=
+clean_up() {
+    if [ -n "$server" ]; then kill "$server" 2>/dev/null || true; wait "$server" 2>/dev/null || true; fi
+    rm -rf "$work"
+}
+trap clean_up EXIT
+die() { printf 'over_fleet: %s\n' "$*" >&2; exit 1; }
+
+shares=()
+for kind in refused no_banner hang_login deny hang_exec cut_survey no_end garbage dirty stubborn sick; do
+    shares+=(--share "$kind=2")
+done
+mkdir "$work/fleet"
+# It is no part of what is looked at.
+TSAN_OPTIONS=report_bugs=0 "$build/fleet/simfleet" "$work/fleet" --hosts 200 "${shares[@]}" </dev/null >"$work/log" 2>&1 &
+server=$!
+until [ -e "$work/fleet/ready" ]; do
+    kill -0 "$server" 2>/dev/null || die "the simulated fleet did not start: $(cat "$work/log")"
+    sleep 0.1
+done
+
+export HOME=$work XDG_STATE_HOME=$work/state
+over() { # STATUS VERB OPTION...
+    local expected=$1 status=0
+    shift
+    "$build/cleanslate" "$@" -i "$work/fleet/inventory.yaml" -l all --known-hosts "$work/fleet/known_hosts" \
+        --identity "$work/fleet/id" -F none --threads 4 --connect-timeout 10s --timeout 10s --format json \
+        >"$work/out" 2>"$work/err" || status=$?
+    if grep -q 'ThreadSanitizer' "$work/err"; then cat "$work/err" >&2; die "$1: a data race"; fi
+    [ "$status" -eq "$expected" ] || { tail -n 5 "$work/err" >&2; die "$1 ended with $status, not $expected"; }
+}
+verdicts() { grep -o '^{"name":"[^"]*","address":"[^"]*","port":[0-9]*,"verdict":"[a-z]*"' "$work/out" | grep -c "\"$1\"" || true; }
+
+over 3 check
+[ "$(verdicts clean)/$(verdicts dirty)/$(verdicts sick)/$(verdicts unknown)/$(verdicts unreachable)" = 156/8/4/16/16 ] ||
+    die "check: $(verdicts clean) clean, $(verdicts dirty) dirty, $(verdicts sick) sick, $(verdicts unknown) unknown, $(verdicts unreachable) unreachable"
+over 3 clear --yes --settle 1s
+[ "$(verdicts clean)" = 164 ] || die "clear: $(verdicts clean) clean, not 164"
+echo "over_fleet: no data race"
