@@ -1,15 +1,18 @@
 #!/bin/bash
 # What an inventory of 100,000 hosts costs: CPU time and peak memory of `cleanslate hosts`, which loads it, selects and
 # prints the names. As ranges, as bare names, and with two variables a host; every host, and a part of them.
-# Usage: inventory.sh BUILD_FOLDER    (with cleanslate in it, built with optimisation)
+# Usage: inventory.sh BUILD_FOLDER    (with cleanslate and bench/measure in it)
 set -euo pipefail
 export LC_ALL=C
 
-program=$(cd "${1:?usage: inventory.sh BUILD_FOLDER}" && pwd)/cleanslate
+build=$(cd "${1:?usage: inventory.sh BUILD_FOLDER}" && pwd)
+program=$build/cleanslate
+meter=$build/bench/measure
 rounds=5
 most_mb=150
-[ -x "$program" ] || { echo "inventory: $program is not built" >&2; exit 1; }
-[ -x /usr/bin/time ] || { echo "inventory: needs /usr/bin/time (package time)" >&2; exit 1; }
+for needed in "$program" "$meter"; do
+    [ -x "$needed" ] || { echo "inventory: $needed is not built" >&2; exit 1; }
+done
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -35,10 +38,10 @@ measure() {
     local round
     : >"$work/rows"
     for ((round = 1; round <= rounds; round++)); do
-        /usr/bin/time -a -o "$work/rows" -f '%U %S %M' "$program" hosts -i "$work/$2" -l "$3" >"$work/out"
+        "$meter" "$work/rows" "$program" hosts -i "$work/$2" -l "$3" >"$work/out"
         [ "$(wc -l <"$work/out")" -eq "$4" ] || { echo "inventory: not $4 hosts" >&2; exit 1; }
     done
-    awk '{ print $1 + $2, $3 * 1024 / 1e6 }' "$work/rows" | sort -g |
+    awk '{ print $2 + $3, $4 * 1024 / 1e6 }' "$work/rows" | sort -g |
         awk -v figure="$1" -v bar="$5" -v most="$most_mb" '
             { cpu[NR] = $1; if ($2 > peak) peak = $2 }
             END {

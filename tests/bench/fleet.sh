@@ -1,0 +1,183 @@
+# Benchmarks over thousands of simulated hosts (tests/fleet/scale/): what a host costs the client, beside the tools that
+# people use; growth; memory; hosts that do not answer; long round trips; start-up. Sourced by run.sh.
+# shellcheck shell=bash
+# shellcheck disable=SC2154  # work, build and rounds are run.sh's
+
+# simulate NAME OPTION...: a fleet in $work/NAME, ready when this returns. One at a time: all have the same port.
+simulate() {
+    sim=$work/$1
+    shift
+    rm -rf "$sim"
+    mkdir "$sim"
+    "$build/fleet/simfleet" "$sim" "$@" </dev/null >"$sim.log" 2>&1 &
+    sim_pid=$!
+    local i
+    for ((i = 0; i < 600; i++)); do
+        [ ! -e "$sim/ready" ] || return 0
+        kill -0 "$sim_pid" 2>/dev/null || break
+        sleep 0.1
+    done
+    die "the simulated fleet did not start: $(cat "$sim.log")"
+}
+
+end_simulation() {
+    [ -n "${sim_pid:-}" ] || return 0
+    kill "$sim_pid" 2>/dev/null || true
+    wait "$sim_pid" 2>/dev/null || true
+    sim_pid=
+}
+
+# The program over the simulated fleet; the report goes to $work/out.
+over_fleet() { # FILE VERB OPTION...
+    local file=$1 verb=$2
+    shift 2
+    timed "$file" "$build/cleanslate" "$verb" -i "$sim/inventory.yaml" --known-hosts "$sim/known_hosts" \
+        --identity "$sim/id" "$@"
+}
+
+# expect STATUS: what the last command ended with.
+expect() { [ "$1" -eq "$2" ] || die "ended with $1, not $2: $(tail -n 5 "$work/out" "$work/err")"; }
+
+check_all() { # FILE OPTION...
+    local status=0
+    over_fleet "$1" check -l all "${@:2}" || status=$?
+    expect "$status" 0
+}
+
+# The peers are given addresses, so that none of them looks up a name; the same key exchange as ours, at the same fan-out.
+bench_cost() {
+    local hosts=1000 fanout=64 round
+    heading "1. A complete check of $hosts hosts against \`true\` by others, fan-out $fanout: client CPU a host, middle of $rounds"
+    simulate cost --hosts "$hosts"
+    local peer_config=$sim/ssh_config_addresses addresses=$sim/addresses
+    [ "$(wc -l <"$addresses")" -eq "$hosts" ] || die "not $hosts addresses in $addresses"
+    grep -q 'KexAlgorithms curve25519-sha256' "$peer_config" || echo 'KexAlgorithms curve25519-sha256' >>"$peer_config"
+    for ((round = 1; round <= rounds; round++)); do
+        check_all "$work/cost.ours"
+        PDSH_SSH_ARGS_APPEND="-F $peer_config" timed "$work/cost.pdsh" pdsh -S -R ssh -f "$fanout" \
+            -w "^$addresses" true || die "pdsh: $(tail -n 3 "$work/err")"
+        timed "$work/cost.clush" clush -q -S -f "$fanout" -o "-F $peer_config" --hostfile "$addresses" true ||
+            die "clush: $(tail -n 3 "$work/err")"
+        timed "$work/cost.pssh" parallel-ssh -p "$fanout" -t 0 -x "-F $peer_config" -h "$addresses" true ||
+            die "parallel-ssh: $(tail -n 3 "$work/err")"
+    done
+    local ours by best='' peer each
+    by=$(awk -v n="$hosts" 'BEGIN { print 1000 / n }')
+    ours=$(cpu "$work/cost.ours" "$by")
+    row "cleanslate check: login, survey, verdict, report" "$ours" ms 3
+    for peer in pdsh clush pssh; do
+        each=$(cpu "$work/cost.$peer" "$by")
+        row "$peer, true" "$each" ms
+        best=$(printf '%s\n%s\n' "${best:-$each}" "$each" | sort -g | sed -n 1p)
+    done
+    quotient "best of them / cleanslate" "$best" "$ours" 8 at-least
+    row "for scale, wall time of all: cleanslate check" "$(real "$work/cost.ours")" s
+    for peer in pdsh clush pssh; do row "for scale, wall time of all: $peer" "$(real "$work/cost.$peer")" s; done
+    bench_jump "$hosts" "$by" "$ours"
+    end_simulation
+}
+
+# One real sshd in front of the same hosts.
+bench_jump() { # HOSTS FACTOR DIRECT
+    local round folder=$work/jump port=2199 jump_pid i
+    mkdir -p "$folder" /run/sshd
+    ssh-keygen -q -t ed25519 -N '' -f "$folder/host_key"
+    ssh-keygen -y -f "$sim/id" >"$folder/authorized_keys"
+    printf '%s\n' "Port $port" 'ListenAddress 127.0.0.1' "HostKey $folder/host_key" "PidFile $folder/pid" 'UsePAM no' \
+        "AuthorizedKeysFile $folder/authorized_keys" 'StrictModes no' 'PermitRootLogin yes' 'MaxSessions 1000' \
+        'LogLevel ERROR' >"$folder/sshd_config"
+    "$(command -v sshd || echo /usr/sbin/sshd)" -D -f "$folder/sshd_config" -E "$folder/log" </dev/null &
+    jump_pid=$!
+    for ((i = 0; i < 100; i++)); do [ ! -e "$folder/pid" ] || break; sleep 0.05; done
+    { cat "$sim/known_hosts"; printf '[127.0.0.1]:%s %s\n' "$port" "$(cut -d ' ' -f 1,2 "$folder/host_key.pub")"; } \
+        >"$folder/known_hosts"
+    for ((round = 1; round <= rounds; round++)); do
+        check_all "$work/cost.jump" --known-hosts "$folder/known_hosts" -J "root@127.0.0.1:$port" ||
+            { kill "$jump_pid"; die "behind a jump host: $(tail -n 5 "$work/err")"; }
+    done
+    kill "$jump_pid"
+    wait "$jump_pid" 2>/dev/null || true
+    row "the same behind one jump host (a real sshd)" "$(cpu "$work/cost.jump" "$2")" ms
+    quotient "behind one jump host / direct" "$(cpu "$work/cost.jump" "$2")" "$3" 1.5
+}
+
+bench_scale() {
+    local hosts status
+    heading "2. Growth: client CPU a host; wall time and peak memory with the simulator on the same cores"
+    for hosts in 100 1000 10000; do
+        simulate "scale$hosts" --hosts "$hosts"
+        check_all "$work/scale.$hosts" --format json
+        [ "$hosts" -eq 10000 ] || { check_all "$work/scale.$hosts" --format json; check_all "$work/scale.$hosts" --format json; }
+        row "check of $hosts hosts, default fan-out: CPU a host" \
+            "$(cpu "$work/scale.$hosts" "$(awk -v n="$hosts" 'BEGIN { print 1000 / n }')")" ms
+        [ "$hosts" -ne 10000 ] || {
+            row "check of $hosts hosts: wall time" "$(real "$work/scale.$hosts")" s 45
+            row "check of $hosts hosts: peak memory" "$(peak_mib "$work/scale.$hosts")" MiB 238
+            status=0
+            over_fleet "$work/scale.atonce" check -l all --fanout 10000 --format json || status=$?
+            expect "$status" 0
+            row "check of $hosts hosts at once: peak memory" "$(peak_mib "$work/scale.atonce")" MiB 953
+            row "check of $hosts hosts at once: wall time" "$(real "$work/scale.atonce")" s
+        }
+        end_simulation
+    done
+    quotient "CPU a host at 1,000 / at 100" "$(cpu "$work/scale.1000" 1)" "$(cpu "$work/scale.100" 10)" 1.2
+    quotient "CPU a host at 10,000 / at 1,000" "$(cpu "$work/scale.10000" 1)" "$(cpu "$work/scale.1000" 10)" 1.2
+}
+
+# Of a JSON report: how many hosts were clean, and the longest time that one of them took, in seconds.
+clean_hosts() {
+    grep -o '^{"name":"[^"]*","address":"[^"]*","port":[0-9]*,"verdict":"clean","seconds":[0-9.]*' "$work/out" |
+        awk -F : '{ count++; if ($NF + 0 > most) most = $NF + 0 } END { printf "%d %.2f\n", count, most }'
+}
+
+bench_faults() {
+    local hosts=1000 status=0 count late limit
+    heading "3. $hosts hosts, 5 % of them drop SYNs, 5 % take the command and never answer; both deadlines 10 s"
+    simulate healthy --hosts $((hosts * 9 / 10))
+    check_all "$work/faults.healthy" --timeout 10s --format json
+    end_simulation
+    simulate faults --hosts "$hosts" --share black_hole=5 --share hang_exec=5
+    over_fleet "$work/faults.all" check -l all --timeout 10s --format json || status=$?
+    expect "$status" 3
+    read -r count late <<<"$(clean_hosts)"
+    limit=$(awk -v healthy="$(middle "$(real "$work/faults.healthy")")" 'BEGIN { printf "%.2f", healthy + 10 }')
+    row "wall time of $((hosts * 9 / 10)) healthy ones alone" "$(real "$work/faults.healthy")" s
+    row "wall time of all" "$(real "$work/faults.all")" s "$limit"
+    row "the slowest of $count clean hosts" "$late $late $late" s
+    [ "$count" -eq $((hosts * 9 / 10)) ] || die "$count hosts clean, not $((hosts * 9 / 10))"
+    end_simulation
+}
+
+bench_round_trips() {
+    local round trip=0.2
+    heading "4. One host at 100 ms each way: seconds, and round trips of $trip s"
+    simulate far --hosts 1 --rtt 200ms
+    for ((round = 1; round <= rounds; round++)); do
+        check_all "$work/far.check"
+        over_fleet "$work/far.clear" clear --yes -l all || die "clear: $(tail -n 3 "$work/err")"
+        timed "$work/far.ssh" ssh -F "$sim/ssh_config_addresses" 127.64.0.1 true || die "ssh: $(cat "$work/err")"
+    done
+    row "cleanslate check" "$(real "$work/far.check")" s
+    quotient "  round trips (8 of a first command, 2 more)" "$(real "$work/far.check")" "$trip" 10.5
+    row "cleanslate clear that finds it clean" "$(real "$work/far.clear")" s
+    quotient "  round trips" "$(real "$work/far.clear")" "$trip" 10.5
+    row "ssh HOST true" "$(real "$work/far.ssh")" s
+    quotient "  round trips" "$(real "$work/far.ssh")" "$trip"
+    end_simulation
+}
+
+bench_start_up() {
+    local round
+    heading "5. Start-up: one host, whole runs, same key and key exchange"
+    simulate near --hosts 1
+    for ((round = 1; round <= 4 * rounds; round++)); do
+        timed "$work/near.ssh" ssh -F "$sim/ssh_config_addresses" -o KexAlgorithms=curve25519-sha256 127.64.0.1 true ||
+            die "ssh: $(cat "$work/err")"
+        check_all "$work/near.check"
+    done
+    row "ssh HOST true" "$(spread "$work/near.ssh" 1 1 1000)" ms
+    row "cleanslate check" "$(spread "$work/near.check" 1 1 1000)" ms
+    quotient "cleanslate check / ssh HOST true" "$(real "$work/near.check")" "$(real "$work/near.ssh")" 1.3
+    end_simulation
+}
