@@ -143,7 +143,7 @@ std::vector<Fleet> fleets() {
 double timed(const std::function<void(const Sink&)>& write, std::size_t& bytes) {
     std::FILE* const file = std::fopen("/dev/null", "w");
     if (file == nullptr) throw std::runtime_error("/dev/null can not be opened");
-    Output out(file);
+    Output out(::fileno(file));
     bytes = 0;
     const double before = cleanslate::bench::cpu_seconds();
     write([&](std::string_view piece) {
