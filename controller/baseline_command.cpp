@@ -15,6 +15,7 @@
 #include "controller/files.hpp"
 #include "controller/help_texts.hpp"
 #include "controller/passwords.hpp"
+#include "controller/patience.hpp"
 #include "controller/settings.hpp"
 #include "controller/sweep_runner.hpp"
 
@@ -133,6 +134,7 @@ int baseline_command(const Context& context) {
     report.took = std::chrono::duration_cast<Milliseconds>(std::chrono::steady_clock::now() - began);
     report.local = context.options.local;
     report.result = std::move(*result);
+    const Patience patience(context.out, signals);
     return conclude(context, std::move(report), signals.first());
 }
 

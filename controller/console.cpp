@@ -1,19 +1,14 @@
 #include "controller/console.hpp"
 
 #include <fmt/core.h>
-#include <poll.h>
-#include <unistd.h>
 
-#include <cerrno>
+#include <system_error>
 #include <utility>
 
 namespace cleanslate::controller {
 namespace {
 
-// Whatever poll() calls writable takes so much without waiting: PIPE_BUF is 4096, and a terminal's room may
-// be less.
-constexpr std::size_t piece = 512;
-constexpr int look_every_ms = 100;
+constexpr std::chrono::milliseconds look_every{100};
 
 }  // namespace
 
@@ -29,20 +24,31 @@ Console::~Console() {
 
 void Console::write(std::string_view text) {
     if (text.empty()) return;
-    {
-        const std::lock_guard lock(mutex_);
-        if (gone_) return;
-        if (waiting_.size() + under_way_ + text.size() > capacity) {
-            ++left_out_;
-            return;
-        }
-        if (left_out_ > 0)
-            waiting_ += fmt::format("({} lines are left out here: nobody read them in time)\n",
-                                    std::exchange(left_out_, 0));
-        waiting_ += text;
-        if (!thread_.joinable()) thread_ = std::thread([this] { work(); });
+    const std::lock_guard lock(mutex_);
+    if (gone_) return;
+    if (waiting_.size() + under_way_ + text.size() > capacity) {
+        ++left_out_;
+        return;
     }
+    say_what_is_left_out();
+    waiting_ += text;
+    if (!thread_.joinable()) start();
     news_.notify_all();
+}
+
+void Console::say_what_is_left_out() {
+    if (left_out_ > 0)
+        waiting_ += fmt::format("({} lines are left out here: nobody read them in time)\n",
+                                std::exchange(left_out_, 0));
+}
+
+// Where there are no more threads, what can be written at once is, and the rest is lost.
+void Console::start() {
+    try {
+        thread_ = std::thread([this] { work(); });
+    } catch (const std::system_error&) {
+        (void)stream_.write(std::exchange(waiting_, {}));
+    }
 }
 
 std::size_t Console::unwritten() const {
@@ -72,26 +78,23 @@ void Console::work() {
         lock.lock();
         under_way_ = 0;
         if (ending_ || gone_) return;
+        if (waiting_.empty()) say_what_is_left_out();
     }
 }
 
 // Until it is written, the stream is gone, or the end has come and the stream takes nothing.
 void Console::write_out(std::string_view text) {
     while (!text.empty()) {
-        pollfd room{fd_, POLLOUT, 0};
-        const int ready = ::poll(&room, 1, look_every_ms);
-        ssize_t written = 0;
-        if (ready > 0) written = ::write(fd_, text.data(), std::min(piece, text.size()));
-        const bool failed = written < 0 && errno != EINTR && errno != EAGAIN;
+        const ssize_t written = stream_.wait(look_every) ? stream_.write(text) : 0;
         const std::lock_guard lock(mutex_);
-        if (failed) gone_ = true;
+        if (written < 0) gone_ = true;
         if (written > 0) {
             text.remove_prefix(static_cast<std::size_t>(written));
             under_way_ = text.size();
             written_ += static_cast<std::size_t>(written);
         }
-        if (failed || written > 0) progress_.notify_all();
-        if (failed || (ending_ && written <= 0)) return;
+        if (written != 0) progress_.notify_all();
+        if (gone_ || (ending_ && written == 0)) return;
     }
 }
 

@@ -10,12 +10,14 @@
 #include <string_view>
 #include <thread>
 
+#include "controller/unblocked.hpp"
+
 namespace cleanslate::controller {
 
 class Console {
   public:
     // Written to directly, never buffered. The thread is started by the first text.
-    explicit Console(int fd) : fd_(fd) {}
+    explicit Console(int fd) : stream_(fd) {}
     // Waits for what is still to be written as flush() does; the rest is lost.
     ~Console();
     Console(const Console&) = delete;
@@ -36,9 +38,11 @@ class Console {
 
   private:
     void work();
+    void start();  // these two with the mutex held
+    void say_what_is_left_out();
     void write_out(std::string_view text);
 
-    const int fd_;
+    Unblocked stream_;  // of the thread, once there is one
     mutable std::mutex mutex_;
     std::condition_variable news_;      // text came, or the end
     std::condition_variable progress_;  // something was written

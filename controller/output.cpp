@@ -1,11 +1,8 @@
 #include "controller/output.hpp"
 
 #include <fcntl.h>
-#include <poll.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 
 #include "controller/files.hpp"
@@ -14,15 +11,7 @@ namespace cleanslate::controller {
 namespace {
 
 constexpr std::size_t hold = 64 * 1024;
-constexpr int look_every_ms = 100;
-
-// So much is taken without waiting by a stream that poll() calls writable: PIPE_BUF by a pipe, less by a
-// terminal.
-std::size_t piece_for(int fd) {
-    struct stat what {};
-    if (::fstat(fd, &what) == 0 && S_ISREG(what.st_mode)) return hold;
-    return ::isatty(fd) == 1 ? 512 : 4096;
-}
+constexpr std::chrono::milliseconds look_every{100};
 
 }  // namespace
 
@@ -47,34 +36,23 @@ Status Output::finish() {
 }
 
 void Output::drain() {
+    if (held_.empty() || !lost_.empty()) return;
+    if (!stream_) stream_.emplace(fd_);
     std::string_view text = held_;
-    const std::size_t piece = piece_for(fd_);
-    moved_ = std::chrono::steady_clock::now();
-    while (!text.empty() && lost_.empty() && wait_for_room()) {
-        const ssize_t written = ::write(fd_, text.data(), std::min(piece, text.size()));
+    for (auto moved = std::chrono::steady_clock::now(); !text.empty() && lost_.empty();) {
+        const ssize_t written = stream_->write(text);
         if (written > 0) {
             text.remove_prefix(static_cast<std::size_t>(written));
-            moved_ = std::chrono::steady_clock::now();
-        } else if (written == 0) {
-            lose("output error");
-        } else if (errno != EINTR && errno != EAGAIN) {
+            moved = std::chrono::steady_clock::now();
+        } else if (written < 0) {
             lose(reason(errno));
+        } else if (!stream_->wait(look_every)) {
+            const auto still = std::chrono::steady_clock::now() - moved;
+            if (give_up_ && give_up_(std::chrono::duration_cast<Milliseconds>(still)))
+                lose("nobody reads it");
         }
     }
     held_.clear();
-}
-
-// A stream that is gone counts as one with room: write() says why.
-bool Output::wait_for_room() {
-    for (;;) {
-        pollfd room{fd_, POLLOUT, 0};
-        if (::poll(&room, 1, look_every_ms) > 0) return true;
-        const auto still = std::chrono::steady_clock::now() - moved_;
-        if (give_up_ && give_up_(std::chrono::duration_cast<Milliseconds>(still))) {
-            lose("nobody reads it");
-            return false;
-        }
-    }
 }
 
 void Output::lose(std::string why) { lost_ = std::move(why); }

@@ -1,13 +1,14 @@
 #pragma once
 // Standard output, written so that a report that did not arrive is noticed.
 
-#include <chrono>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "base/result.hpp"
 #include "base/units.hpp"
+#include "controller/unblocked.hpp"
 
 namespace cleanslate::controller {
 
@@ -32,14 +33,13 @@ class Output {
 
   private:
     void drain();
-    bool wait_for_room();
     void lose(std::string why);
 
     int fd_;
+    std::optional<Unblocked> stream_;  // from the first write on
     GiveUp give_up_;
     std::string held_;
-    std::string lost_;                             // why some of it was; empty: none
-    std::chrono::steady_clock::time_point moved_;  // something was written, or began to be
+    std::string lost_;  // why some of it was; empty: none
 };
 
 }  // namespace cleanslate::controller

@@ -4,7 +4,6 @@
 
 #include <chrono>
 #include <ctime>
-#include <utility>
 
 #include "base/text.hpp"
 #include "controller/audit_log.hpp"
@@ -13,6 +12,7 @@
 #include "controller/exit_status.hpp"
 #include "controller/files.hpp"
 #include "controller/passwords.hpp"
+#include "controller/patience.hpp"
 #include "controller/plan_view.hpp"
 #include "controller/settings.hpp"
 #include "controller/sweep_runner.hpp"
@@ -22,9 +22,6 @@ namespace cleanslate::controller {
 namespace {
 
 using namespace agentless;
-
-constexpr Milliseconds longest_silence{3'000};
-constexpr Milliseconds patience_once_stopped{5'000};
 
 // What stands ready before the first host is contacted.
 struct Ready {
@@ -165,19 +162,6 @@ Report report_of(const Context& context, const Ready& ready, ClearResult done, c
     return report;
 }
 
-// Waits for whoever reads the report, a pager for example, but not against a person's will: a signal that
-// comes meanwhile ends it, and one that came before leaves it a moment. Said once, since the program looks as
-// if it hung.
-Output::GiveUp patience(Progress& progress, const StopSignals& signals) {
-    return [&progress, &signals, before = signals.count(), said = false](Milliseconds waited) mutable {
-        if (waited >= longest_silence && !std::exchange(said, true))
-            progress.say(
-                "the sweep is over; the report waits for somebody to read standard output, ctrl-c gives it "
-                "up");
-        return signals.count() > before || (before > 0 && waited >= patience_once_stopped);
-    };
-}
-
 // Report, list of clean hosts, audit: each is written whatever became of the others.
 int conclude(const Context& context, const Ready& ready, Report report, Course course, int stop_signal) {
     Ending ending{stop_signal, false};
@@ -234,10 +218,8 @@ int sweep_command(const Context& context) {
     for (const std::string& note : done->result.notes) progress.say("note: " + note);
     const Course course = done->course;
     Report report = report_of(context, ready, std::move(*done), started);
-    context.out.set_give_up(patience(progress, signals));
-    const int status = conclude(context, ready, std::move(report), course, signals.first());
-    context.out.set_give_up(nullptr);
-    return status;
+    const Patience patience(context.out, signals);
+    return conclude(context, ready, std::move(report), course, signals.first());
 }
 
 }  // namespace cleanslate::controller

@@ -1,14 +1,17 @@
 // trust: shows the host keys of an inventory, and adds those that are new to known_hosts after a yes.
 
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <ctime>
 
 #include "base/text.hpp"
 #include "controller/commands.hpp"
+#include "controller/console.hpp"
 #include "controller/exit_status.hpp"
 #include "controller/json_text.hpp"
+#include "controller/patience.hpp"
 #include "controller/settings.hpp"
 #include "controller/signals.hpp"
 #include "controller/trust_report.hpp"
@@ -67,6 +70,11 @@ int write(const Context& context, const TrustReport& report) {
     return written != 0 ? written : report.exit_status;
 }
 
+void say(const std::vector<std::string>& notes) {
+    Console console(STDERR_FILENO);
+    for (const std::string& note : notes) console.write(fmt::format("note: {}\n", printable_lines(note)));
+}
+
 }  // namespace
 
 int trust_command(const Context& context) {
@@ -88,9 +96,9 @@ int trust_command(const Context& context) {
     report.result = std::move(*result);
     for (std::string& note : selection->notes) report.result.notes.push_back(std::move(note));
     if (agreed(context, report, signals)) report.unwritten = scan.add(report.result);
-    for (const std::string& note : report.result.notes)
-        fmt::print(stderr, "note: {}\n", printable_lines(note));
+    say(report.result.notes);
     report.exit_status = exit_status(report, signals.first());
+    const Patience patience(context.out, signals);
     return write(context, report);
 }
 

@@ -8,12 +8,15 @@
 #include <termios.h>
 
 #include <csignal>
+#include <stdexcept>
 
 #include "controller/file_handle.hpp"
+#include "controller/output.hpp"
 
 namespace cleanslate::controller::testing {
 namespace {
 
+using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 constexpr std::size_t more_than_a_pipe_takes = 256 * 1024;
@@ -83,6 +86,15 @@ TEST_F(AConsole, SaysHowManyLinesItLeftOut) {
     EXPECT_EQ(read(tail.size()), tail);
 }
 
+TEST_F(AConsole, SaysThatItLeftLinesOutAlsoWhereNothingFollows) {
+    const std::string block(more_than_a_pipe_takes, 'x');
+    Console console(in_.get());
+    for (std::size_t taken = 0; taken <= Console::capacity; taken += block.size()) console.write(block);
+    const std::string all = read(Console::capacity);
+    const std::string tail = "(1 lines are left out here: nobody read them in time)\n";
+    EXPECT_EQ(read(tail.size()), tail);
+}
+
 TEST_F(AConsole, GoesOnWhereNobodyIsThereAnyMore) {
     Console console(in_.get());
     out_ = FileHandle();
@@ -98,6 +110,52 @@ TEST_F(AConsole, WritesWhereTheStreamDoesNotBlock) {
     const std::string block(more_than_a_pipe_takes, 'x');
     console.write(block);
     EXPECT_EQ(read(block.size()), block);
+}
+
+// Both ends of a terminal as a shell finds it: what is written is cooked.
+struct Pty {
+    Pty() {
+        int master = -1;
+        int slave = -1;
+        if (::openpty(&master, &slave, nullptr, nullptr, nullptr) != 0) throw std::runtime_error("openpty");
+        outside = FileHandle(master);
+        inside = FileHandle(slave);
+    }
+    FileHandle outside, inside;
+};
+
+// poll() calls such a terminal writable, and a write waits all the same.
+TEST(AConsoleAtATerminal, WaitsForNoTerminalThatIsFull) {
+    const Pty pty;
+    const auto began = std::chrono::steady_clock::now();
+    {
+        Console console(pty.inside.get());
+        for (int i = 0; i < 5'000; ++i) console.write("a line that nobody reads, of which there are many\n");
+    }
+    EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(20));
+}
+
+TEST(AnOutputAtATerminal, GivesUpOnATerminalThatIsFull) {
+    const Pty pty;
+    Output out(pty.inside.get());
+    out.set_give_up([](Milliseconds waited) { return waited > Milliseconds(300); });
+    out.write(std::string(200'000, 'x'));
+    const auto written = out.finish();
+    ASSERT_FALSE(written);
+    EXPECT_THAT(written.error().message, HasSubstr("nobody reads it"));
+}
+
+// Of two that see room in a pipe only one finds it.
+TEST_F(AConsole, SharesAPipeWithAnOutputAndNeitherWaitsForTheOther) {
+    Output out(in_.get());
+    out.set_give_up([](Milliseconds waited) { return waited > Milliseconds(300); });
+    const std::string block(more_than_a_pipe_takes, 'x');
+    Console console(in_.get());
+    console.write(block);
+    out.write(block);
+    EXPECT_FALSE(out.finish());
+    console.flush();
+    EXPECT_GT(console.unwritten(), 0u);
 }
 
 TEST(AConsoleAtATerminal, GoesOnWhereCtrlSStoppedItAndShowsAllWhenItGoesOn) {

@@ -72,17 +72,17 @@ class Watched : public ::testing::Test {
         in_ = FileHandle(ends[1]);
     }
     // What was written so far; waits for the first byte if there is none yet.
-    std::string read_some() {
+    std::string read_some(int patience_ms = 10'000) {
         pollfd wait{out_.get(), POLLIN, 0};
-        if (::poll(&wait, 1, 10'000) != 1) return "";
+        if (::poll(&wait, 1, patience_ms) != 1) return "";
         char piece[4096];
         const ssize_t got = ::read(out_.get(), piece, sizeof piece);
         return got > 0 ? std::string(piece, static_cast<std::size_t>(got)) : "";
     }
+    // What is there now: end() has seen to it that this is all.
     std::string read_all() {
-        in_ = FileHandle();
         std::string text;
-        for (std::string piece = read_some(); !piece.empty(); piece = read_some()) text += piece;
+        for (std::string piece = read_some(0); !piece.empty(); piece = read_some(0)) text += piece;
         return text;
     }
     FileHandle out_, in_;
