@@ -83,6 +83,7 @@ void write_folder(FleetState& fleet, int closed_port) {
     write_file(folder + "/ssh_config_addresses", options_for_all(fleet.options));
     write_file(folder + "/addresses", addresses);
     write_file(folder + "/kinds.txt", kinds);
+    write_file(folder + "/port", fmt::format("{}\n", fleet.options.port));
 }
 
 }  // namespace cleanslate::simulated

@@ -52,13 +52,14 @@ Result<void> take_option(FleetOptions& options, const std::string& name, const s
     } else if (name == "--threads") {
         fits = take(options.threads, value, 1, 64), want = "1 to 64";
     } else if (name == "--port") {
-        fits = take(options.port, value, 1, 65'535), want = "1 to 65535";
+        fits = take(options.port, value, 0, 65'535), want = "0 to 65535";
     } else if (name == "--model") {
         options.model = value;
-    } else if (name == "--rtt" || name == "--release") {
+    } else if (name == "--rtt" || name == "--release" || name == "--redirty") {
         const auto duration = duration_ms(value);
         fits = duration.has_value(), want = "a duration such as 200ms";
         if (fits && name == "--rtt") options.rtt = Moment(*duration);
+        if (fits && name == "--redirty") options.redirty = Moment(*duration);
         if (fits && name == "--release") options.release_ms = *duration;
     } else if (name == "--share") {
         const auto share = read_share(value);

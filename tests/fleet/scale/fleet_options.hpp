@@ -6,7 +6,7 @@ namespace cleanslate::simulated {
 
 inline constexpr const char* usage =
     "usage: simfleet FOLDER --hosts N [--gpus 8] [--seed 1] [--threads 1] [--port 2200] [--rtt 0ms]\n"
-    "                [--model FILE.host] [--share KIND=PERCENT]... [--release 150ms]\n"
+    "                [--model FILE.host] [--share KIND=PERCENT]... [--release 150ms] [--redirty 10s]\n"
     "kinds: dirty stubborn sick black_hole refused no_banner hang_login deny hang_exec cut_survey no_end "
     "slow\n"
     "       garbage lost_mid_kill\n";

@@ -16,6 +16,10 @@ constexpr const char* worker =
     "30000\n"
     "    user alice\n    memory 0=40960\n";
 
+bool has_leaked_worker(Kind kind) {
+    return kind == Kind::dirty || kind == Kind::stubborn || kind == Kind::lost_mid_kill;
+}
+
 // What a kind adds to the fleet's description.
 std::string addition(Kind kind) {
     if (kind == Kind::dirty || kind == Kind::lost_mid_kill) return worker;
@@ -73,7 +77,8 @@ FleetState::FleetState(const FleetOptions& asked)
     for (std::size_t i = 0; i < kinds_.size(); ++i) {
         auto& shared = blueprints[addition(kinds_[i])];
         if (!shared) shared = blueprint(options, text, kinds_[i]);
-        hosts_.emplace_back(shared, static_cast<std::uint32_t>(i + 1));
+        hosts_.emplace_back(shared, static_cast<std::uint32_t>(i + 1),
+                            has_leaked_worker(kinds_[i]) ? options.redirty : std::nullopt);
     }
 }
 

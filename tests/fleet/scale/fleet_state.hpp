@@ -15,11 +15,12 @@ struct FleetOptions {
     long gpus = 8;
     std::uint64_t seed = 1;
     std::size_t threads = 1;
-    int port = 2200;
+    int port = 2200;  // 0: a free one
     Moment rtt{0};
     std::string model;  // a description; empty: idle H200s
     std::vector<Share> shares;
     std::optional<long> release_ms;
+    std::optional<Moment> redirty;  // absent: workers that ended stay away
 };
 
 // Host i is at 127.64.0.0 + 1 + i, called sim00001, ...: its number is i.

@@ -58,15 +58,22 @@ std::vector<Blueprint::Piece> Blueprint::cut(const std::string& answer) const {
     return pieces;
 }
 
-HostModel::HostModel(std::shared_ptr<Blueprint> blueprint, std::uint32_t number)
+HostModel::HostModel(std::shared_ptr<Blueprint> blueprint, std::uint32_t number,
+                     std::optional<Moment> redirty)
     : blueprint_(std::move(blueprint)),
       number_(number),
       boot_id_(fmt::format("{:08x}-5e1f-4c1e-a000-0000{:08x}", number, number)),
-      ends_(blueprint_->host().processes.size()) {}
+      ends_(blueprint_->host().processes.size()),
+      redirty_(redirty) {}
+
+bool HostModel::came_back(std::size_t process, Moment now) const {
+    const auto& end = ends_[process];
+    return redirty_ && end && now >= *end + *redirty_;
+}
 
 Life HostModel::life(std::size_t process, Moment now) const {
     const auto& end = ends_[process];
-    if (!end || now < *end) return Life::alive;
+    if (!end || now < *end || came_back(process, now)) return Life::alive;
     return now < *end + Moment(host().release_ms) ? Life::memory_left : Life::gone;
 }
 
@@ -79,6 +86,7 @@ std::string HostModel::survey(const Script& script, Moment now) {
 std::optional<Moment> HostModel::signal(std::size_t process, std::string_view name, Moment now) {
     const auto& spec = host().processes[process];
     auto& end = ends_[process];
+    if (came_back(process, now)) end.reset();
     const bool term = name == "TERM";
     const bool lives_on = (term && spec.ignores_term) || (name == "HUP" && spec.ignores_hangup) ||
                           name == "STOP" || name == "CONT" || name == "CHLD" || name == "WINCH";

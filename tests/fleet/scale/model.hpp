@@ -55,7 +55,9 @@ std::string own_uuid(std::string_view uuid, std::uint32_t number);
 
 class HostModel {
   public:
-    HostModel(std::shared_ptr<Blueprint> blueprint, std::uint32_t number);
+    // `redirty`: a process that ended is back so long after, as the same one.
+    HostModel(std::shared_ptr<Blueprint> blueprint, std::uint32_t number,
+              std::optional<Moment> redirty = std::nullopt);
 
     const Host& host() const { return blueprint_->host(); }
     const std::string& boot_id() const { return boot_id_; }
@@ -84,7 +86,10 @@ class HostModel {
     std::shared_ptr<Blueprint> blueprint_;
     std::uint32_t number_;
     std::string boot_id_;
+    bool came_back(std::size_t process, Moment now) const;
+
     std::vector<std::optional<Moment>> ends_;  // of each process
+    std::optional<Moment> redirty_;
     std::optional<Lock> lock_;
     long keepers_ = 0;
 };

@@ -2,6 +2,7 @@
 
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <string>
@@ -46,6 +47,15 @@ bool is_free_port(int port) {
     const int yes = 1;
     ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
     return binds(socket, INADDR_ANY, port);
+}
+
+// Processes look from different places, so that two that look at once do not find the same.
+int free_port() {
+    static int port = 12'000 + ::getpid() % 10'000;
+    while (!is_free_port(++port)) {
+    }
+    errno = 0;
+    return port;
 }
 
 BlackHole::BlackHole(std::uint32_t address, int port)

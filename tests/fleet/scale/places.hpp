@@ -14,6 +14,9 @@ Fd listen_at(std::uint32_t address, int port, int backlog);
 // False where somebody has the port already: a second fleet would share it in silence.
 bool is_free_port(int port);
 
+// A port that nobody has, below those that outgoing connections get.
+int free_port();
+
 // While it lives, SYNs to the address are dropped: its listener's queue is full and nobody takes from it.
 // Beside a listener for all addresses it comes first.
 class BlackHole {

@@ -59,9 +59,10 @@ std::vector<BlackHole> open_black_holes(const FleetState& fleet) {
     return holes;
 }
 
-void serve(const FleetOptions& options) {
+void serve(FleetOptions options) {
     const auto signals = ending_signals();
     raise_descriptor_limit();
+    if (options.port == 0) options.port = free_port();
     need(is_free_port(options.port), fmt::format("port {}", options.port));
     FleetState fleet(options);
     const ClosedPort closed;

@@ -116,6 +116,16 @@ TEST(Model, ALaterSignalDoesNotPutAnEndOff) {
     EXPECT_EQ(host.signal(2, "TERM", 600ms), 700ms);
 }
 
+TEST(Model, AWorkerThatComesBackIsThereAgainSoLongAfterItsEndAndCanBeEndedAgain) {
+    HostModel host(blueprint(processes), 1, 5000ms);
+    host.signal(0, "TERM", 1000ms);
+    EXPECT_EQ(host.life(0, 5999ms), Life::gone);
+    EXPECT_EQ(host.life(0, 6000ms), Life::alive);
+    EXPECT_EQ(host.signal(0, "TERM", 7000ms), 7000ms);
+    EXPECT_EQ(host.life(0, 11'999ms), Life::gone);
+    EXPECT_EQ(host.life(0, 12'000ms), Life::alive);
+}
+
 TEST(Model, MemoryIsFreeAReleaseAfterTheEnd) {
     HostModel host(blueprint(processes), 1);
     host.signal(0, "TERM", 1000ms);

@@ -5,26 +5,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <filesystem>
 
 #include "tests/fleet/scale/places.hpp"
 #include "tests/fleet/selftest/running_fleet.hpp"
 
 namespace cleanslate::simulated {
-
-namespace {
-
-// Below the ports that outgoing connections get.
-int free_port() {
-    static int port = 12'000 + ::getpid() % 10'000;
-    while (!is_free_port(++port)) {
-    }
-    errno = 0;
-    return port;
-}
-
-}  // namespace
 
 RunningSimfleet::RunningSimfleet(const std::vector<std::string>& options) : port_(free_port()) {
     std::string name = "/tmp/simfleet-test-XXXXXX";

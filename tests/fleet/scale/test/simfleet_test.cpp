@@ -89,6 +89,21 @@ TEST(Simfleet, AClearEndsTheLeakedWorkersAndLosesTheHostThatGoesAwayMeanwhile) {
         EXPECT_EQ(cleared.at(host), kind == "dirty" ? "clean" : "unknown") << kind;
 }
 
+TEST(Simfleet, WorkersComeBackWhereTheyAreToldTo) {
+    NEEDS_SSH_KEYGEN();
+    RunningSimfleet fleet({"--hosts", "1", "--share", "dirty=100", "--redirty", "8s"});
+    EXPECT_EQ(report(fleet, {"clear", "--yes", "-l", "all"}).status, 0);
+    EXPECT_TRUE(simulated::comes_true([&] { return report(fleet, {"check"}).status == 1; }))
+        << "it did not become dirty again";
+}
+
+TEST(Simfleet, AtPortZeroItTakesAFreeOneAndSaysWhich) {
+    NEEDS_SSH_KEYGEN();
+    RunningSimfleet fleet({"--hosts", "1", "--port", "0"});  // the last of two counts
+    EXPECT_EQ(report(fleet, {"check"}).status, 0);
+    EXPECT_FALSE(simulated::is_free_port(std::stoi(contents(fleet.file("port")))));
+}
+
 TEST(Simfleet, AFarHostIsReachedAsWell) {
     NEEDS_SSH_KEYGEN();
     RunningSimfleet fleet({"--hosts", "2", "--rtt", "40ms", "--threads", "2"});
