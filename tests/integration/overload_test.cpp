@@ -8,17 +8,18 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// `serve N`: a fleet of N hosts in $FOLDER, ready. `cleanslate VERB ...`: over them.
+// `serve N`: a fleet of N hosts in $FOLDER, ready; it ends with its standard input, and so with the shell,
+// even where that is killed. `cleanslate VERB ...`: over them.
 constexpr const char* words = R"(
 set -eu
 serve() {
-    "$BIN/fleet/simfleet" "$FOLDER" --hosts "$@" </dev/null >"$FOLDER.log" 2>&1 &
+    exec 8> >(exec "$BIN/fleet/simfleet" "$FOLDER" --port 0 --hosts "$@" >"$FOLDER.log" 2>&1)
     server=$!
-    trap 'kill $server' EXIT
+    trap 'kill $server; wait $server || true' EXIT
     until [ -e "$FOLDER/ready" ]; do kill -0 $server || { cat "$FOLDER.log"; exit 99; }; sleep 0.05; done
 }
 over() { verb=$1; shift
-    "$BIN/cleanslate" $verb --known-hosts "$FOLDER/known_hosts" --identity "$FOLDER/id" -F none "$@"; }
+    "$BIN/cleanslate" $verb --known-hosts "$FOLDER/known_hosts" --identity "$FOLDER/id" -F none "$@" 8>&-; }
 fleet() { over "$@" -i "$FOLDER/inventory.yaml" -l all; }
 )";
 
@@ -45,7 +46,8 @@ class Overload : public ::testing::Test {
                 {"XDG_STATE_HOME", folder_ / "state"},
                 {"SSH_AUTH_SOCK", ""}};
     }
-    // Hosts that all have the same address, so that their connections compete for ports.
+    // Hosts that all have the same address, in a network of their own, so that their connections compete for
+    // ports.
     void write_inventory(const std::string& name, const std::string& host_variables,
                          const std::string& last) const {
         std::ofstream(folder_ / name) << "all:\n  vars:\n    user: root\n    port: 2200\n    gpus: 8\n"
@@ -68,16 +70,16 @@ TEST_F(Overload, SixtyFourOpenFilesAreEnoughForAHundredHosts) {
 
 TEST_F(Overload, HostsWaitForAFreePortToConnectFrom) {
     write_inventory("one-address.yaml", "    host: 127.64.0.1\n", "100");
-    const auto ended =
-        shell("serve 1\nover check -i " + (folder_ / "one-address.yaml") + " -l all --format json",
-              {binary("fleet/lonely"), "--ports", "40000-40007"});
+    const auto ended = shell(
+        "serve 1 --port 2200\nover check -i " + (folder_ / "one-address.yaml") + " -l all --format json",
+        {binary("fleet/lonely"), "--ports", "40000-40007"});
     EXPECT_EQ(ended.status, 0) << ended.err << ended.out;
     EXPECT_EQ(json::parse(ended.out)["summary"]["hosts"]["clean"], 100);
 }
 
 TEST_F(Overload, ANameServerThatIsSlowCostsTimeAndNoHost) {
     write_inventory("by-name.yaml", "", "060");
-    const auto ended = shell("serve 1\nover check -i " + (folder_ / "by-name.yaml") +
+    const auto ended = shell("serve 1 --port 2200\nover check -i " + (folder_ / "by-name.yaml") +
                                  " -l all --format json --connect-timeout 60s --host-key-check off",
                              {binary("fleet/lonely"), "--slow-dns", "2000", "127.64.0.1"});
     EXPECT_EQ(ended.status, 0) << ended.err << ended.out;
@@ -86,7 +88,7 @@ TEST_F(Overload, ANameServerThatIsSlowCostsTimeAndNoHost) {
 
 TEST_F(Overload, ANameServerThatIsTooSlowIsNamedAndEndsWithItsDeadline) {
     write_inventory("by-name.yaml", "", "060");
-    const auto ended = shell("serve 1\nover check -i " + (folder_ / "by-name.yaml") +
+    const auto ended = shell("serve 1 --port 2200\nover check -i " + (folder_ / "by-name.yaml") +
                                  " -l all --format json --connect-timeout 1s --host-key-check off",
                              {binary("fleet/lonely"), "--slow-dns", "10000", "127.64.0.1"});
     EXPECT_EQ(ended.status, 3) << ended.err << ended.out;
@@ -95,10 +97,12 @@ TEST_F(Overload, ANameServerThatIsTooSlowIsNamedAndEndsWithItsDeadline) {
     EXPECT_LT(ended.took, 30s);
 }
 
-// A reader that holds the pipe open and never reads.
+// A reader that holds the pipe open and never reads, and a pipe in which there is no room left.
 constexpr const char* full_pipe = R"(
 mkfifo "$FOLDER/full"
 exec 9<>"$FOLDER/full"
+dd if=/dev/zero of="$FOLDER/full" oflag=nonblock bs=4096 2>/dev/null && exit 98
+dd if=/dev/zero of="$FOLDER/full" oflag=nonblock bs=1 count=1 2>/dev/null && exit 98
 )";
 
 TEST_F(Overload, AReportThatNobodyReadsSaysSoAndASignalGivesItUp) {
@@ -115,10 +119,10 @@ cat "$FOLDER/err")");
 }
 
 TEST_F(Overload, DetailsThatNobodyReadsHoldUpNoHost) {
-    const auto ended = shell(std::string("serve 300\n") + full_pipe + R"(
+    const auto ended = shell(std::string("serve 100\n") + full_pipe + R"(
 fleet check -vv --format json 2>"$FOLDER/full")");
     EXPECT_EQ(ended.status, 0) << ended.err;
-    EXPECT_EQ(json::parse(ended.out)["summary"]["hosts"]["clean"], 300);
+    EXPECT_EQ(json::parse(ended.out)["summary"]["hosts"]["clean"], 100);
 }
 
 TEST_F(Overload, ATerminalThatIsGoneEndsTheSweepAndTheAuditSaysWhy) {
