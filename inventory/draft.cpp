@@ -12,7 +12,7 @@
 namespace cleanslate::inventory {
 namespace {
 
-constexpr std::size_t max_hosts = 1'000'000;  // a host that is named again counts again
+constexpr std::size_t max_hosts = 1'000'000;  // a single name that is there already counts no more
 constexpr std::size_t all = 0;                // the index of the group "all"
 constexpr std::array<std::string_view, 3> group_keys{"hosts", "vars", "children"};
 
@@ -126,7 +126,11 @@ Result<std::vector<std::string>> Reader::names_of(const yaml::Node& key) const {
                      "write each host or range as a key of its own");
     }
     const std::size_t room = max_hosts - draft_.hosts.size();
-    if (room > 0 && check_host_name(key.text())) return std::vector{std::string(key.text())};
+    const bool known = draft_.host_index.contains(key.text());
+    if ((room > 0 || known) && check_host_name(key.text())) return std::vector{std::string(key.text())};
+    if (room == 0)
+        return wrong(key.mark, fmt::format("more than {} hosts in one inventory", max_hosts),
+                     "split it, and sweep the parts one after the other");
     auto names = unfold(key.text(), room);
     if (!names) return at(key.mark, names.error());
     // All names of a range are made of the same letters, but the first and the last may differ in their first

@@ -289,10 +289,12 @@ Status VariableReader::read_one(const yaml::Node& key, const yaml::Node& value, 
     const auto exact = std::ranges::find(known, key.text(), &Known::name);
     if (exact != known.end()) return read_known(exact->meaning, {file_, key, value}, out);
     if (is_about_become(key.text())) return read_known(Meaning::become, {file_, key, value}, out);
+    if (foreign_.contains(key.text())) return {};
     if (const auto ours = meant(key.text()); !ours.empty()) {
         return wrong(file_, key.mark, fmt::format("unknown variable {}", printable(key.text())),
                      fmt::format("did you mean {}?", ours));
     }
+    foreign_.emplace(key.text());
     if (!key.text().starts_with("ansible_")) unknown_.try_emplace(std::string(key.text()), key.mark);
     return {};
 }

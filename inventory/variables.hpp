@@ -2,8 +2,10 @@
 // The variables of one host, range or group, as they stand in one place of the file.
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -63,6 +65,7 @@ class VariableReader {
 
     std::string_view file_;
     std::map<std::string, yaml::Mark> unknown_;
+    std::set<std::string, std::less<>> foreign_;  // names that were looked at and are no misspelling of ours
 };
 
 }  // namespace cleanslate::inventory

@@ -109,6 +109,15 @@ TEST(Draft, AHostMayBeInSeveralGroups) {
     EXPECT_FALSE(read.hosts[0].sources[1].exact);
 }
 
+TEST(Draft, SaysThatItIsFullAndTakesAHostThatItKnowsAllTheSame) {
+    const std::string full = "all:\n  hosts:\n    r[0000-9999]n[00-99]:\n  children:\n    g:\n      hosts:\n";
+    EXPECT_EQ(draft(full + "        r0000n01:\n").value().hosts.size(), 1'000'000u);
+    EXPECT_EQ(
+        refusal(full + "        one-more:\n"),
+        "f.yaml:7:9: more than 1000000 hosts in one inventory | split it, and sweep the parts one after "
+        "the other");
+}
+
 TEST(Draft, AnErrorInVariablesHasItsPlace) {
     EXPECT_EQ(refusal("all:\n  hosts:\n    n1: {protcet: [x]}\n"),
               "f.yaml:3:10: unknown variable protcet | did you mean protect?");
