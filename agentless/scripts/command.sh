@@ -5,7 +5,10 @@
 # pid:start of the process $1 and of everything below it, topmost first, as /proc has them now.
 cleanslate_tree() {
     cat /proc/[0-9]*/stat 2>/dev/null | LC_ALL=C awk -v top="$1" '
-        { pid = $1 + 0; sub(/^.*\) /, ""); parent[pid] = $2; start[pid] = $20 }
+        # A name may hold newlines, but it is short, and what stands behind it is long and on one line.
+        { text = text $0 }
+        length($0) < 80 { next }
+        { $0 = text; text = ""; pid = $1 + 0; sub(/^.*\) /, ""); parent[pid] = $2; start[pid] = $20 }
         function list(p, q) { print p ":" start[p]; for (q in parent) if (parent[q] == p) list(q) }
         END { list(top) }'
 }

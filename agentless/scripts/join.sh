@@ -27,6 +27,8 @@ join() {
   # /proc/PID/stat up to its field 22, the start time, into stat[]; false where there is no such process.
   function load(p,   text, f, i, n) {
     if (p in stat) return stat[p] != ""
+    stat[p] = ""
+    if (!is_number(p)) return 0
     if (p in raw) {
       text = raw[p]
       delete raw[p]
@@ -35,10 +37,9 @@ join() {
       text = (p in stat_text) ? stat_text[p] : stat_of(p)
       delete stat_text[p]
     }
-    stat[p] = ""
     if (!match(text, /\)[^)]*$/)) return 0
     n = split(substr(text, RSTART + 2), f, " ")
-    if (n < 20) return 0
+    if (n < 20 || !is_number(f[2])) return 0
     text = substr(text, 1, RSTART)
     for (i = 1; i <= 20; i++) text = text " " f[i]
     stat[p] = text
@@ -83,8 +84,8 @@ join() {
   function look_who(   cmd, line, text, p, whole, n, i, part, more) {
     more = "sys/kernel/random/boot_id"
     n = split(near, part, " ")
-    for (i = 1; i <= n; i++) more = more " " part[i] "/status " part[i] "/cgroup"
-    cmd = over("cat", "", "/stat", "", more)
+    for (i = 1; i <= n; i++) if (is_number(part[i])) more = more " " part[i] "/status " part[i] "/cgroup"
+    cmd = over("cat", "", "/stat", " " more, "")
     text = ""
     p = 0
     while ((cmd | getline line) > 0) {
@@ -113,17 +114,21 @@ join() {
     close(cmd)
     if (!whole) broken = 1
   }
-  # A command: HEAD, FILE of every process, TAIL, LAST; in one program where they are not too many for its arguments,
-  # else LAST in one of its own behind them.
-  function over(head, folder, file, tail, last) {
+  # A command: HEAD, FILE of every process, LAST, TAIL. Where they are too many for the arguments of one program: in
+  # groups by the first two digits, then LAST on its own. That has what shows that all came: it is left out where a group
+  # could not be started, or was ended.
+  function over(head, folder, file, last, tail) {
     return "{ cd /proc; set -- " folder "[0-9]*" file "; " \
-      "[ $# -gt 30000 ] || exec " head " \"$@\" " tail " " last "; " \
-      "for d in 1 2 3 4 5 6 7 8 9; do " head " " folder "$d*" file " " tail "; done; " \
-      (last == "" ? "" : "exec " head " " last "; ") "} 2>/dev/null </dev/null"
+      "[ $# -gt 30000 ] || exec " head " \"$@\"" last " " tail "; " \
+      "failed=; for d in 1 2 3 4 5 6 7 8 9; do for e in \"\" 0 1 2 3 4 5 6 7 8 9; do " \
+      "set -- " folder "$d$e" file "; [ -z \"$e\" ] || set -- " folder "$d$e*" file "; " \
+      "case $1 in *[*]*) continue ;; esac; " \
+      head " \"$@\" " tail " || [ $? -lt 126 ] || failed=1; " \
+      "done; done; [ -n \"$failed\" ] || exec " head last " " tail "; } 2>/dev/null </dev/null"
   }
   # One that has begun since.
   function meet(p) {
-    if ((p in raw) || (p in stat) || (p in met)) return
+    if ((p in raw) || (p in stat) || (p in met) || !is_number(p)) return
     met[p] = 1
     list[++listed] = p
     queue("stat", p)
@@ -220,7 +225,7 @@ join() {
     look_shm_files()
     wanted[1] = wanted[shell] = 1
     want_all()
-    found = look_find(0)
+    found = look_find()
     if (!found) { shm_printable_only(); look_ls() }
     look_who_else()
     look_shm_open()

@@ -58,7 +58,7 @@ leftovers='
   }
   function shm_file(numbers, called,   f) {
     if (called == ".") { shm_whole = 1; return }
-    if (split(numbers, f, " ") != 9 || f[8] !~ /^8[0-9a-f][0-9a-f][0-9a-f]$/ || (called in shm_listed)) return
+    if (split(numbers, f, " ") != 9 || (f[1] f[2] f[3] f[4] f[5] f[6] f[7]) !~ /^[0-9]+$/ || f[8] !~ /^8[0-9a-f][0-9a-f][0-9a-f]$/ || (called in shm_listed)) return
     if (++shm_files > 4096) return
     shm_listed[called] = 1
     shm_name[shm_files] = called
@@ -74,12 +74,12 @@ leftovers='
       device " " inode
   }
   # For find: links that may lead to one of them, whatever the folder is called from there.
-  function shm_links(end,   pattern, i, n, links) {
+  function shm_links(   pattern, i, n, links) {
     n = shm_files ? split(shm, pattern, " ") : 0
     if (!n) return ""
     links = ""
     for (i = 1; i <= n; i++) links = links (i > 1 ? " -o" : "") " -lname \"*/" pattern[i] "\""
-    return "\\( \\(" links " \\) -printf \"shm %p" end " , -false \\) -o "
+    return "\\( \\(" links " \\) -printf \"shm %p\\0\" , -false \\) -o "
   }
   function shm_candidate(path) {
     if (path !~ /^\/proc\/[0-9]+\/(task\/[0-9]+\/)?fd\/[0-9]+$/) return

@@ -19,8 +19,11 @@ links='
     if (index("," list ",", "," n ",")) return list
     return list (list == "" ? "" : ",") n
   }
-  function link(path, target,   part) {  # of /proc/PID/fd/N, exe, ns/mnt
+  function is_number(text) { return text ~ /^[0-9]+$/ }
+  # Of /proc/PID/fd/N, exe, ns/mnt. What is kept of the path becomes part of commands: there it has digits only.
+  function link(path, target,   part) {
     split(path, part, "/")
+    if (!is_number(part[3]) || (part[4] == "task" && !is_number(part[5]))) return
     if (part[4] == "task") {  # of a process whose first thread has ended
       if (part[7] != "") open[part[3]] = add(open[part[3]], target)
       else if (target == "" && part[5] != part[3]) thread[part[3]] = "/task/" part[5]
@@ -36,35 +39,27 @@ links='
     else if (part[4] == "ns") mount[part[3]] = target
   }
   # What find knows of links: descriptors that lead to device files, folders of descriptors that cannot be read, and
-  # executables and mount namespaces of those that are wanted already. A target with a newline is odd: then all is read
-  # again, exactly, where tr swaps NUL with newline, so that a target cannot make a line. Behind a chroot a device file
-  # has another path: there it must be a device, since anybody may call a file so and have others open it. Links of
-  # descriptors have no mode 777. The tests stand in alternatives: find puts what it takes for cheaper in front of what
-  # is joined by "and", and would follow each descriptor, which may hang where a server does not answer.
-  function look_find(exact,   cmd, line, ok, odd, from, end) {
-    from = linked
-    end = exact ? "\\0\"" : "\\n\""
-    cmd = print_links(exact)
-    cmd = "-maxdepth 1 " shm_links(end) \
-      "\\( ! -lname \"*/dev/nvidia*\" \\( -type d \\( ! -readable -printf \"%p -" end \
-      (threads == "" ? "" : " -o -path \"*/task/*\" -printf \"%p" end) \
-      " \\) -o -perm 777 \\( -path /proc/self -printf \"ok" end " -o " cmd " \\) -o -true \\)" \
+  # executables and mount namespaces of those that are wanted already. A target can hold newlines, and another one each
+  # time it is read: so always NUL ends a record, and tr swaps the two. Behind a chroot a device file has another path:
+  # there it must be a device, since anybody may call a file so and have others open it. Links of descriptors have no
+  # mode 777. The tests stand in alternatives: find puts what it takes for cheaper in front of what is joined by "and",
+  # and would follow each descriptor, which may hang where a server does not answer.
+  function look_find(   cmd, line, ok) {
+    cmd = print_links()
+    cmd = "-maxdepth 1 " shm_links() \
+      "\\( ! -lname \"*/dev/nvidia*\" \\( -type d \\( ! -readable -printf \"%p -\\0\"" \
+      (threads == "" ? "" : " -o -path \"*/task/*\" -printf \"%p\\0\"") \
+      " \\) -o -perm 777 \\( -path /proc/self -printf \"ok\\0\" -o " cmd " \\) -o -true \\)" \
       " -o -lname \"/dev/nvidia*\" " cmd " -o -xtype c " cmd " -o -perm 777 " cmd " \\)"
-    cmd = over("find", "/proc/", "/fd", threads unlinked(2000) " /proc/self " cmd, "")
-    if (exact) cmd = cmd " | tr \"\\n\\000\" \"\\001\\n\""
+    cmd = over("find", "/proc/", "/fd", threads unlinked(2000) " /proc/self", cmd) swapped()
     while ((cmd | getline line) > 0) {
       if (line == "ok") ok = 1
-      else if (line == "odd") odd = 1
       else if (index(line, "shm /proc/") == 1) shm_candidate(substr(line, 5))
       else take_link(line)
     }
     close(cmd)
     if (!ok) return 0
-    if (odd) {
-      linked = from
-      look_find(1)
-    }
-    if (!exact) look_asleep()
+    look_asleep()
     return 1
   }
   function take_link(line,   at) {
@@ -72,17 +67,16 @@ links='
     if (at) link(substr(line, 1, at - 1), substr(line, at + 1))
     else link(line, "")
   }
-  function print_links(exact) {
-    return exact ? "-printf \"%p %l\\0\"" : "\\( -lname \"*\n*\" -printf \"odd\\n\" -o -printf \"%p %l\\n\" \\)"
-  }
+  function print_links() { return "-printf \"%p %l\\0\"" }
+  function swapped() { return " | tr \"\\n\\000\" \"\\001\\n\"" }
   # What those in state D have open of other processes.
   function look_asleep(   cmd, line, p, n, some) {
     n = 0
     some = ""
     for (p in asleep) if (n++ < 1000) some = some " /proc/" p "/fd"
     if (some == "") return
-    cmd = "find" some " -maxdepth 1 -lname \"/proc/[0-9]*/[cems]*\" -printf \"%p %l\\0\" 2>/dev/null </dev/null" \
-      " | tr \"\\n\\000\" \"\\001\\n\""
+    cmd = "find" some " -maxdepth 1 -lname \"/proc/[0-9]*/[cems]*\" " print_links() \
+      " 2>/dev/null </dev/null" swapped()
     while ((cmd | getline line) > 0) take_link(line)
     close(cmd)
   }
@@ -95,20 +89,11 @@ links='
     }
     return text
   }
-  function look_links(exact,   cmd, line, odd, from) {
+  function look_links(   cmd, line) {
     while (found && linked < links) {
-      from = linked
-      cmd = "find" unlinked(1000) " -maxdepth 0 " print_links(exact) " 2>/dev/null </dev/null"
-      if (exact) cmd = cmd " | tr \"\\n\\000\" \"\\001\\n\""
-      odd = 0
-      while ((cmd | getline line) > 0) {
-        if (line == "odd") odd = 1
-        else take_link(line)
-      }
+      cmd = "find" unlinked(1000) " -maxdepth 0 " print_links() " 2>/dev/null </dev/null" swapped()
+      while ((cmd | getline line) > 0) take_link(line)
       close(cmd)
-      if (!odd) continue
-      linked = from
-      exact = 1
     }
   }
   # Where find knows no -lname or -printf: ls, one process at a time, with the nonce between them. In its own section
@@ -121,6 +106,7 @@ links='
     while ((cmd | getline line) > 0) {
       if (index(line, mark) == 1) {
         p = substr(line, length(mark) + 1)
+        if (!is_number(p)) p = 0
         meet(p)
         unlisted[p] = 1
         n = 0

@@ -6,9 +6,11 @@ maps='
   # The kernel writes a newline in a path as \012: one line is one mapping. Reading may hang: what was known before is
   # out by then. By one grep, which names what it could not read; whether it does, what comes last shows: reading that
   # fails always. False where that is not seen, or where a process is not to be read: then each is read on its own.
+  # Line by line: between two halves of a line, in a path that somebody chose, such a name would let the second half say
+  # that it is of another process.
   function look_maps_at_once(   cmd, line, p, failed, whole, odd) {
     if (!found || wedges || listed > 25000) return 0
-    cmd = over("grep -aFH -e /dev/nvidia" shm_patterns(), "", "/maps", thread_maps() " self/mem 2>&1", "")
+    cmd = over("grep --line-buffered -aFH -e /dev/nvidia" shm_patterns(), "", "/maps", thread_maps() " self/mem", "2>&1")
     while ((cmd | getline line) > 0) {
       if (line ~ /^[0-9]+\/[a-z0-9\/]*maps:/) maps_line(line + 0, substr(line, index(line, ":") + 1))
       else if (line ~ / self\/mem: /) whole = 1

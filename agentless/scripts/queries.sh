@@ -73,10 +73,20 @@ on_alarm() {
 # end_child SIGNAL: nvidia-smi and all that it has started. Those that have lost their parent since are remembered.
 end_child() {
   find_kin "$child"
-  for one in "$child" $kin; do
+  # shellcheck disable=SC2086
+  doom "$child" $kin
+  end_doomed "$1"
+}
+
+# doom PID...: adds them to doomed as PID:START.
+doom() {
+  for one in "$@"; do
     case $doomed in *" $one:"*) continue ;; esac
     read_stat "$one" && doomed="$doomed $one:$stat_start"
   done
+}
+
+end_doomed() {
   for one in $doomed; do
     read_stat "${one%:*}" && [ "$stat_start" = "${one#*:}" ] && kill -s "$1" "${one%:*}"
   done
@@ -84,11 +94,11 @@ end_child() {
 
 begin_asking() {
   child='' alarms=0
-  trap on_alarm USR1
+  trap on_alarm "$alarm"
 }
 
 end_asking() {
-  trap '' USR1
+  trap '' "$alarm"
   echo "$nonce done queries"
 }
 
@@ -107,6 +117,8 @@ ask() {
     if [ "$alarms" -ge 3 ] || ! kill -s 0 "$child"; then break; fi
   done
   child=
+  # What it had started may live on where it was the only one that a TERM ended.
+  [ "$alarms" -lt 1 ] || end_doomed KILL
   read_uptime
   took=$((cs - asked_at))
   [ "$took" -le "$slowest" ] || slowest=$took

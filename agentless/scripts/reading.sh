@@ -7,6 +7,7 @@ reading='
   # Files of one kind are queued, then read in that order. Each comes as its lines, then as how it ended: "." well, "!"
   # not to be read, "-" the reader ended there. A line is taken as it comes: reading the next file may hang.
   function queue(kind, p, file) {
+    if (!is_number(p)) return  # it becomes part of a command
     queued[kind]++
     whose[kind, queued[kind]] = p
     path[kind, queued[kind]] = p (file == "" ? "/" kind : file)
@@ -98,7 +99,7 @@ reading='
     }
   }
   function want_only(p) {
-    if (p in asked) return
+    if ((p in asked) || !is_number(p)) return
     asked[p] = 1
     to_link[++links] = p
     if ((p in uid) && uid[p] != "-" && (kernel[p] || cgroup_of(p) != "")) return  # look_who has seen it
@@ -113,7 +114,7 @@ reading='
     read_queue("status")
     read_queue("cgroup")
     look_gone(n)
-    look_links(0)
+    look_links()
   }
   function look_gone(n,   i, p) {
     for (i = 1; i <= n; i++) {

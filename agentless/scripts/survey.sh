@@ -16,7 +16,8 @@ has() {
   command -v "$1" >/dev/null
 }
 
-# All that PID has started and that still hangs on it, into kin. The kernel's own list of children is not always there.
+# All that PID has started and that still hangs on it, into kin. The kernel's own list of children is not always there:
+# then the parents of all are looked through.
 find_kin() {
   kin=
   older=$1
@@ -33,19 +34,33 @@ find_kin() {
     older=${younger% }
   done
   [ ! -e "/proc/$$/task/$$/children" ] || return 0
-  set -- "$1" /proc/[0-9]*
-  kin=" $1 " older=$1
-  shift
-  for _ in 1 2 3; do
-    [ $# -lt 5000 ] || break
-    for dir in "$@"; do
-      one=${dir#/proc/}
-      case $kin in *" $one "*) continue ;; esac
-      read_stat "$one" || continue
-      case $kin in *" $stat_parent "*) kin="$kin$one " ;; esac
-    done
-  done
-  kin=${kin#" $older "}
+  kin=$(print_kin "$1")
+}
+
+# A name may hold newlines, but it is short, and what stands behind it is long and on one line.
+print_kin() {
+  # shellcheck disable=SC2217
+  for digit in 1 2 3 4 5 6 7 8 9; do
+    cat "/proc/$digit/stat" "/proc/$digit"[0-9]*/stat </dev/null
+  done | awk -v top="$1" '
+    { text = text $0 }
+    length($0) < 80 { next }
+    {
+      pid = text + 0
+      if (match(text, /\)[^)]*$/)) {
+        split(substr(text, RSTART + 2), field, " ")
+        children[field[2]] = children[field[2]] " " pid
+      }
+      text = ""
+    }
+    function list(pid,   child, i, n) {
+      n = split(children[pid], child, " ")
+      for (i = 1; i <= n; i++) {
+        print child[i]
+        list(child[i])
+      }
+    }
+    END { list(top) }'
 }
 
 # After a cut: which files of which processes a child of this survey is stuck in, as its own descriptors tell: those
@@ -54,6 +69,9 @@ find_kin() {
 end_kin() {
   folders=/proc/$$/fd  # ls names the folders where there are several
   for one in $kin; do folders="$folders /proc/$one/fd"; done
+  doomed=
+  # shellcheck disable=SC2086
+  doom $kin
   find_suspects 0
   # shellcheck disable=SC2012,SC2086,SC2217
   {
@@ -84,7 +102,36 @@ end_kin() {
     done
   }
   print_suspects "stuck "
-  for one in $kin; do kill -s KILL "$one"; done
+  end_doomed KILL
+}
+
+# A shell cannot have a handler for a signal that was ignored when it began. has_signal NAME MASK: whether it is in one of
+# the masks of /proc/PID/status.
+has_signal() {
+  case $1:$2 in
+    USR1:*[2367abef]?? | USR2:*[89abcdef]?? | XCPU:*[89abcdef]????? | XFSZ:*[13579bdf]?????? | \
+      VTALRM:*[2367abef]?????? | PROF:*[4567cdef]??????) return 0 ;;
+  esac
+  return 1
+}
+
+# Two that can be handled: alarm, for those who ask nvidia-smi, and whole, when everything has been read. No fork.
+choose_signals() {
+  alarm='' whole='' ignored=
+  while read -r key value _; do
+    [ "$key" != SigIgn: ] || ignored=$value
+  done </proc/self/status
+  for name in USR1 USR2 VTALRM PROF XCPU XFSZ; do
+    if has_signal "$name" "$ignored"; then continue; fi
+    if [ -z "$alarm" ]; then
+      alarm=$name
+    elif [ -z "$whole" ]; then
+      whole=$name
+    fi
+  done
+  [ -n "$whole" ] && return
+  echo "meta missing a%20signal%20that%20this%20login%20does%20not%20ignore"
+  alarm=USR1 whole=USR2
 }
 
 # GPUs and NVSwitches (bridges) as the kernel sees them on PCI, whoever drives them; no virtual functions. Where `cd -P`
@@ -166,13 +213,13 @@ end_watch() {
   if [ -n "$shell_start" ]; then
     read_stat $$ && [ "$stat_start" = "$shell_start" ] || return 0
   fi
-  kill -s USR2 $$
+  kill -s "$whole" $$
 }
 
-# Whether PID has a handler for USR1: those who ask nvidia-smi do, nobody else here.
+# Whether PID has a handler for the alarm: those who ask nvidia-smi do, nobody else here.
 is_asking() {
   while read -r key value _; do
-    case $key$value in SigCgt:*[2367abef]??) return 0 ;; esac
+    if [ "$key" = SigCgt: ] && has_signal "$alarm" "$value"; then return 0; fi
   done <"/proc/$1/status"
   return 1
 }
@@ -188,7 +235,7 @@ watch_time() {
     [ "$left" -ge 1 ] || return 1
     find_kin $$
     for asker in $kin; do
-      if is_asking "$asker"; then kill -s USR1 "$asker"; fi
+      if is_asking "$asker"; then kill -s "$alarm" "$asker"; fi
     done
     [ "$pause" -le "$left" ] || pause=$left
     left=$((left - pause))
@@ -211,6 +258,7 @@ $file"
   export CLEANSLATE_NONCE CLEANSLATE_INFO
   mig=0
   for dir in /proc/driver/nvidia/capabilities/gpu*/mig/gi*; do [ ! -d "$dir" ] || mig=1; done
+  choose_signals
   read_uptime
   until_cs=$((cs + budget * 100))
   find_ancestors
@@ -221,7 +269,7 @@ $file"
   # shellcheck disable=SC2217
   sleep "$budget" >/dev/null </dev/null &
   watch=$!
-  trap 'over=1; [ -z "$watch" ] || kill -s KILL "$watch"' USR2
+  trap 'over=1; [ -z "$watch" ] || kill -s KILL "$watch"' "$whole"
   queries </dev/null | tag | { join; end_watch; } | cat &
   emitter=$!
   if ! watch_time; then
