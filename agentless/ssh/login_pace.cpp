@@ -34,7 +34,7 @@ Awaitable<std::optional<LoginPace::Turn>> LoginPace::take(boost::asio::io_contex
         const Queued queued(self, event);
         while (!queued.is_first() || !have_room(Clock::now())) {
             // A turn that is given back wakes the first, and so does one that counts no more.
-            const auto until = queued.is_first() ? std::min(deadline, under_way_.begin()->second) : deadline;
+            const auto until = queued.is_first() ? std::min(deadline, first_to_expire()) : deadline;
             const Event::Woken woken = co_await event.wait(until);
             if (woken == Event::Woken::cancelled || Clock::now() >= deadline) co_return std::nullopt;
         }
@@ -46,6 +46,10 @@ Awaitable<std::optional<LoginPace::Turn>> LoginPace::take(boost::asio::io_contex
 bool LoginPace::have_room(Clock::time_point now) {
     std::erase_if(under_way_, [&](const auto& turn) { return turn.second <= now; });
     return under_way_.size() < at_a_time;
+}
+
+Clock::time_point LoginPace::first_to_expire() const {
+    return std::ranges::min_element(under_way_, {}, [](const auto& turn) { return turn.second; })->second;
 }
 
 void LoginPace::end(std::uint64_t number) {

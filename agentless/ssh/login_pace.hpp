@@ -43,6 +43,7 @@ class LoginPace : public std::enable_shared_from_this<LoginPace> {
   private:
     class Queued;
     bool have_room(Clock::time_point now);
+    Clock::time_point first_to_expire() const;  // there is one under way
     void end(std::uint64_t number);
     void wake_first();
 

@@ -68,6 +68,19 @@ TEST_F(ALoginPace, DoesNotWaitForOneThatHangs) {
     settle();
 }
 
+TEST_F(ALoginPace, LooksForTheNextThatCountsNoMoreNotForTheFirstThatBegan) {
+    ask(0, 60s);
+    for (std::size_t i = 1; i < LoginPace::at_a_time; ++i) ask(0, 20ms);
+    order_.clear();
+    ask(1);
+    io_.restart();
+    while (order_.empty() && io_.run_one_for(10s) > 0) {
+    }
+    EXPECT_EQ(order_, (std::vector{1}));
+    turns_.clear();
+    settle();
+}
+
 TEST_F(ALoginPace, EndsWithItsDeadlineAndPassesTheQueueOn) {
     fill();
     ask(1, 60s, 20ms);
