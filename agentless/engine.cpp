@@ -69,30 +69,37 @@ class Engine::Shard {
   private:
     bool has_next() const { return next_ < queue_.size() && !engine_.context_.winding_down; }
 
+    // Before hosts pass the limit of failures by being silent, no further one is begun in their places.
+    std::size_t room() {
+        const auto silent = places_.silent();
+        engine_.silent_ += silent - told_silent_;
+        told_silent_ = silent;
+        return places_.room(engine_.failure_limit_is_near());
+    }
+
     // A worker for each place that is free.
     void fill() {
-        const auto workers = std::min(places_.room(), queue_.size() - next_);
+        const auto workers = std::min(room(), queue_.size() - next_);
         for (std::size_t i = 0; i < workers && (has_next() || live_ == 0); ++i) {
             ++live_;
             asio::co_spawn(io_, work(), asio::detached);
         }
     }
 
-    // Gives the places of those that wait to others, as long as there are others.
+    // Gives the places of those that wait to others, where there are others.
     void tick() {
-        if (!has_next()) return;
         ticker_.expires_after(ticks);
         ticker_.async_wait([this](const boost::system::error_code& error) {
-            if (error || !has_next()) return;
-            places_.release(Clock::now());
-            fill();
+            if (error || live_ == 0) return;
+            if (has_next() || places_.has_line()) places_.release(Clock::now());
+            if (has_next()) fill();
             tick();
         });
     }
 
     // Takes one host after the other, as long as there is a place for it.
     Awaitable<void> work() {
-        while (has_next() && places_.room() > 0) {
+        while (has_next() && room() > 0) {
             const auto index = queue_[next_++];
             const HostTask& task = engine_.tasks_[index];
             Event wakeup(io_, cancellation_);
@@ -143,7 +150,8 @@ class Engine::Shard {
     std::set<Event*> sleepers_;
     std::vector<std::size_t> queue_;
     std::size_t next_ = 0;
-    std::size_t live_ = 0;  // workers
+    std::size_t live_ = 0;         // workers
+    std::size_t told_silent_ = 0;  // of this shard's in the engine's count
 };
 
 Endpoint endpoint_of(const inventory::Host& host, const Reach& reach) {
@@ -245,14 +253,21 @@ void Engine::host_finished(const HostOutcome& outcome) {
     // A host that was only asked to run a command has no verdict: it failed if it could not be asked.
     const bool unproven = context_.job.kind != Job::Kind::run && outcome.verdict >= Verdict::unknown;
     if (!unproven && !outcome.error) return;
-    const double limit = *context_.limits.max_failures;
-    const double allowed = limit < 1 ? limit * static_cast<double>(tasks_.size()) : limit;
     {
         const std::lock_guard lock(mutex_);
-        if (static_cast<double>(++failures_) <= allowed || failure_limit_reached_) return;
+        if (static_cast<double>(++failures_) <= allowed_failures() || failure_limit_reached_) return;
         failure_limit_reached_ = true;
     }
     wind_down();
+}
+
+double Engine::allowed_failures() const {
+    const double limit = *context_.limits.max_failures;
+    return limit < 1 ? limit * static_cast<double>(tasks_.size()) : limit;
+}
+
+bool Engine::failure_limit_is_near() const {
+    return context_.limits.max_failures && static_cast<double>(failures_ + silent_) > allowed_failures();
 }
 
 std::vector<std::pair<std::string, std::string>> Engine::unfinished() const {

@@ -2,6 +2,7 @@
 // The shards of one sweep: one io_context and one thread each, hosts dealt to them, nothing shared but the
 // context.
 
+#include <atomic>
 #include <boost/asio/io_context.hpp>
 #include <functional>
 #include <memory>
@@ -38,6 +39,9 @@ class Engine {
     void wake_all();
     void cut();
     void host_finished(const HostOutcome& outcome);
+    double allowed_failures() const;
+    // Whether hosts that are silent would, as failures, pass the limit.
+    bool failure_limit_is_near() const;
     SweepResult collect();
 
     std::vector<HostTask> tasks_;
@@ -48,7 +52,7 @@ class Engine {
     std::vector<std::string> doing_;     // by task; empty: not begun or ended
     std::vector<std::unique_ptr<Shard>> shards_;
     std::string audit_error_;
-    std::size_t failures_ = 0;
+    std::atomic<std::size_t> failures_{0}, silent_{0};
     bool failure_limit_reached_ = false;
     int stops_ = 0;
 };

@@ -27,6 +27,13 @@ SurveyRequest survey_limits(Milliseconds step_timeout) {
     return limits;
 }
 
+// The lock has a wait of its own, and reboots are bounded by their own number: a host that has its turn for
+// one must not wait for others that wait for theirs.
+bool needs_place(const Move& move) {
+    return std::holds_alternative<SendSignal>(move) || std::holds_alternative<RunCommand>(move) ||
+           std::holds_alternative<ResetGpus>(move) || std::holds_alternative<RemoveFiles>(move);
+}
+
 }  // namespace
 
 Awaitable<void> HostRun::run() {
@@ -84,6 +91,13 @@ Awaitable<void> HostRun::follow_sequence() {
 
 Awaitable<Status> HostRun::carry_out(Sequence& sequence, const Move& move) {
     Status done;
+    if (needs_place(move)) {
+        const bool has_place = co_await take_place(WhenWindingDown::go_on);
+        if (!has_place) {
+            sequence.not_carried_out(move, no_place("act"));
+            co_return done;
+        }
+    }
     if (const auto* survey = std::get_if<TakeSurvey>(&move))
         done = co_await take_survey(sequence, *survey);
     else if (const auto* lock = std::get_if<TakeLock>(&move))
@@ -104,6 +118,11 @@ Awaitable<Status> HostRun::carry_out(Sequence& sequence, const Move& move) {
 }
 
 Awaitable<void> HostRun::run_ad_hoc() {
+    const bool has_place = co_await take_place(WhenWindingDown::stop);
+    if (!has_place) {
+        outcome.error = no_place("run");
+        co_return;
+    }
     outcome.commands.emplace_back();
     outcome.commands.back().command = sweep.job.command;
     const RunCommand command{sweep.job.command, sweep.limits.step_timeout, 0, 0, {}, 0};
@@ -125,6 +144,23 @@ Awaitable<Result<RunOutput>> HostRun::ask(const Script& script, Limits limits, b
     auto output = co_await connection->run(script, limits);
     places.answered(place, Clock::now(), is_usual && output);
     co_return output;
+}
+
+Awaitable<bool> HostRun::take_place(WhenWindingDown then) {
+    const auto called = [this] { wakeup.notify(); };
+    if (places.take(place, called)) co_return true;
+    doing("waiting for others to end");
+    while (!place.has_place() && !sweep.cut && !sweep.deadline_passed && Clock::now() < sweep.deadline &&
+           (then == WhenWindingDown::go_on || !sweep.winding_down))
+        co_await wakeup.wait(sweep.deadline);
+    places.give_up(place);
+    co_return place.has_place();
+}
+
+Error HostRun::no_place(std::string_view phase) const {
+    Error error{"cancelled", "", "nothing was sent: the sweep ended before it was this host's turn",
+                "sweep this host again"};
+    return explained(std::move(error), phase);
 }
 
 // Over early when the sweep winds down or is cut.

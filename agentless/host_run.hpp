@@ -38,7 +38,9 @@ struct HostRun {
     Endpoint endpoint;
     HostOutcome& outcome;
     Transport& transport;
-    Event& wakeup;  // notified when the sweep winds down or is cut, and when a host has rebooted
+    // Notified when the sweep winds down or is cut, when a host has rebooted, and when a place was waited
+    // for.
+    Event& wakeup;
     Places& places;
     Places::Host& place;  // this one's among them
 
@@ -57,6 +59,11 @@ struct HostRun {
     // How everything is asked of the host. An answer is usual where all hosts give one like it.
     Awaitable<Result<RunOutput>> ask(const Script& script, Limits limits, bool is_usual = false);
     Awaitable<Status> open(Clock::time_point deadline);
+    // Waits for a place in the fan-out, which everything that acts has to have. False: the sweep is cut or
+    // its deadline has passed, or it winds down, unless that shall not end it.
+    enum class WhenWindingDown { stop, go_on };
+    Awaitable<bool> take_place(WhenWindingDown then);
+    Error no_place(std::string_view phase) const;
 
     // host_run_acts.cpp
     Awaitable<Result<Evidence>> look(SurveyRequest request);

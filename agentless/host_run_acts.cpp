@@ -81,6 +81,8 @@ Awaitable<Status> HostRun::take_survey(Sequence& sequence, const TakeSurvey& mov
     if (move.not_before > Clock::now()) {
         doing("waiting to look again");
         co_await sleep_until(move.not_before);
+        // Before the look, so that an act follows what was seen at once.
+        if (place.acts()) co_await take_place(WhenWindingDown::stop);
     }
     doing(outcome.surveys == 0 ? "survey" : "survey again");
     const auto began = Clock::now();

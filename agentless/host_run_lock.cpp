@@ -26,6 +26,14 @@ std::string now_text() {
 }  // namespace
 
 Awaitable<Status> HostRun::take_lock(Sequence& sequence, const TakeLock& move) {
+    const auto asked = Clock::now();
+    const bool had_place = place.has_place();
+    const auto then = sweep.winding_down ? WhenWindingDown::go_on : WhenWindingDown::stop;
+    if (const bool has_place = co_await take_place(then); !has_place) {
+        if (Clock::now() >= sweep.deadline) co_return std::unexpected(no_place("lock"));
+        co_return Status{};  // what is left to do in a sweep that ends is for the sequence to say
+    }
+    const auto waited = std::chrono::ceil<Milliseconds>(Clock::now() - asked);
     doing("taking the host's lock");
     const auto left = std::chrono::duration_cast<Milliseconds>(sweep.deadline - Clock::now());
     LockRequest request;
@@ -39,10 +47,11 @@ Awaitable<Status> HostRun::take_lock(Sequence& sequence, const TakeLock& move) {
     const Limits limits{deadline_in(move.wait + sweep.limits.step_timeout), max_answer};
     const auto output = co_await ask(script, limits);
     if (!output) co_return std::unexpected(explained(output.error(), "lock"));
-    const auto report = read_lock(output->out, nonce);
+    auto report = read_lock(output->out, nonce);
     if (!report)
         co_return std::unexpected(explained(not_our_output(*output, report.error().message), "lock"));
     if (report->result == LockReport::Result::taken) lock_keeper = report->keeper;
+    if (!had_place) report->waited += waited;  // what was seen before is old
     sequence.locked(*report);
     co_return Status{};
 }

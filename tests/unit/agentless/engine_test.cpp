@@ -205,6 +205,21 @@ TEST_F(ASweep, StopsAtItsFailureLimit) {
     EXPECT_EQ(std::ranges::count_if(result.hosts, [](const auto& h) { return h.started; }), 3);
 }
 
+// Those that have been silent for longer than a place is theirs count as failures to come.
+TEST_F(ASweep, BeginsNoHostInThePlaceOfASilentOneWhereThatWouldPassTheFailureLimit) {
+    limits_.max_failures = 3;
+    limits_.fanout = 2;
+    limits_.under_way = 40;
+    limits_.threads = 1;
+    MemoryHost dead;
+    dead.open_delay = 3s;
+    dead.open_error = Error{"connect_timeout", "connect", "no answer", ""};
+    for (int i = 0; i < 20; ++i) add(fmt::format("n{:02}", i), dead);
+    const auto result = run();
+    EXPECT_TRUE(result.failure_limit_reached);
+    EXPECT_LE(std::ranges::count_if(result.hosts, [](const auto& h) { return h.started; }), 5);
+}
+
 TEST_F(ASweep, TakesAShareOfTheHostsAsAFailureLimit) {
     limits_.max_failures = 0.5;
     limits_.fanout = 1;

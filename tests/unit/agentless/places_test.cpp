@@ -115,6 +115,76 @@ TEST_F(APlace, IsKeptForLongerWhereAllHostsTakeLong) {
     EXPECT_EQ(places_.patience(), 1s);
 }
 
+TEST_F(APlace, IsKeptByWhoeverActsHoweverLongItTakes) {
+    Places::Host& one = begin();
+    EXPECT_TRUE(places_.take(one, nullptr));
+    places_.waits(one, at(0ms));
+    places_.release(at(90'000ms));
+    EXPECT_TRUE(one.has_place());
+}
+
+TEST_F(APlace, IsHadAgainBeforeAnActAheadOfThoseThatHaveNotBegun) {
+    Places::Host& slow = begin();
+    places_.waits(slow, at(0ms));
+    places_.release(at(2000ms));
+    places_.answered(slow, at(2000ms), true);
+    Places::Host& other = begin();
+    begin();
+    bool called = false;
+    EXPECT_FALSE(places_.take(slow, [&] { called = true; }));
+    EXPECT_TRUE(places_.has_line());
+    EXPECT_FALSE(called);
+    places_.end(other);
+    EXPECT_TRUE(called);
+    EXPECT_TRUE(slow.has_place());
+    EXPECT_EQ(places_.room(), 0u) << "the place was its";
+    EXPECT_EQ(places_.at_work(), 2u);
+}
+
+TEST_F(APlace, IsNotGivenToWhoeverHasLeftTheLine) {
+    Places::Host& slow = begin();
+    places_.rests(slow, at(0ms), at(5000ms));
+    Places::Host& one = begin();
+    Places::Host& two = begin();
+    EXPECT_FALSE(places_.take(slow, nullptr));
+    places_.give_up(slow);
+    places_.end(one);
+    EXPECT_FALSE(slow.has_place());
+    EXPECT_FALSE(places_.take(two, nullptr) && places_.has_line());
+    EXPECT_TRUE(places_.take(slow, nullptr)) << "and may come again";
+    places_.end(slow);
+    places_.end(two);
+    EXPECT_EQ(places_.at_work(), 0u);
+}
+
+TEST_F(APlace, IsBegunOnWhileOthersRestOnlySoOften) {
+    Places places(2, 1000);
+    std::deque<Places::Host> hosts;
+    for (std::size_t i = 0; i < 2 * Places::most_engaged_each; ++i) {
+        ASSERT_GT(places.room(), 0u) << i;
+        places.begin(hosts.emplace_back());
+        EXPECT_TRUE(places.take(hosts.back(), nullptr));
+        places.rests(hosts.back(), at(0ms), at(60'000ms));
+    }
+    EXPECT_EQ(places.at_work(), 0u);
+    EXPECT_EQ(places.room(), 0u);
+    EXPECT_TRUE(places.take(hosts.front(), nullptr)) << "it goes on";
+    places.end(hosts.front());
+    EXPECT_EQ(places.room(), 1u);
+}
+
+TEST_F(APlace, ThatASilentHostGaveAwayIsNoRoomWhereThatIsAskedStrictly) {
+    Places::Host& silent = begin();
+    places_.waits(silent, at(0ms));
+    places_.release(at(2000ms));
+    EXPECT_EQ(places_.silent(), 1u);
+    EXPECT_EQ(places_.room(), 2u);
+    EXPECT_EQ(places_.room(true), 1u);
+    places_.answered(silent, at(3000ms), true);
+    EXPECT_EQ(places_.silent(), 0u);
+    EXPECT_EQ(places_.room(true), 2u);
+}
+
 TEST_F(APlace, IsThereAlsoWhereNoneWasAskedFor) {
     Places none(0, 0);
     EXPECT_EQ(none.room(), 1u);
