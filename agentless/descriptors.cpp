@@ -45,8 +45,8 @@ int fitting_fanout(int wanted, const Descriptors& descriptors, std::size_t shard
     return static_cast<int>(most);
 }
 
-int fitting_under_way(int fanout, const Descriptors& descriptors, std::size_t shards) {
-    if (fanout <= 1) return fanout;
+int fitting_under_way(int asked, int fanout, const Descriptors& descriptors, std::size_t shards) {
+    if (asked <= 1) return fanout;
     return std::max(fanout, fitting_fanout(fanout + may_wait, descriptors, shards));
 }
 

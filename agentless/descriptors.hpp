@@ -20,7 +20,8 @@ Descriptors raise_descriptor_limit();
 int fitting_fanout(int wanted, const Descriptors& descriptors, std::size_t shards);
 
 // How many hosts may be under way with this fan-out, those that only wait among them: a thousand more, as far
-// as there are descriptors. With a fan-out of 1, which means one after the other, 1. Pure.
-int fitting_under_way(int fanout, const Descriptors& descriptors, std::size_t shards);
+// as there are descriptors. Where 1 was asked for, which means one after the other, as many as the fan-out.
+// Pure.
+int fitting_under_way(int asked, int fanout, const Descriptors& descriptors, std::size_t shards);
 
 }  // namespace cleanslate::agentless

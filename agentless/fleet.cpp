@@ -61,16 +61,21 @@ void note_unchecked(const SshContext& context, const Reach& reach, std::vector<s
 std::string fit_fanout(SweepLimits& limits, std::size_t hosts, const SshContext* context) {
     Descriptors descriptors = raise_descriptor_limit();
     if (context != nullptr && !asks_agents(*context)) descriptors.a_host = 1;
-    const int wanted = std::min(limits.fanout, static_cast<int>(std::min<std::size_t>(hosts, 1'000'000)));
+    const int asked = limits.fanout;
+    const int wanted = std::min(asked, static_cast<int>(std::min<std::size_t>(hosts, 1'000'000)));
     const auto shards = static_cast<std::size_t>(
         limits.threads > 0 ? limits.threads : std::max(1u, std::thread::hardware_concurrency()));
     const auto used = std::min(shards, static_cast<std::size_t>(std::max(1, wanted)));
     const int fitting = fitting_fanout(wanted, descriptors, used);
-    limits.under_way = fitting_under_way(std::min(fitting, limits.fanout), descriptors, used);
+    limits.under_way = fitting_under_way(asked, std::min(fitting, asked), descriptors, used);
     if (fitting >= wanted) return {};
     limits.fanout = fitting;
-    return fmt::format("{} hosts at a time, not {}: a process may have {} files open here (ulimit -Hn)",
-                       fitting, wanted, descriptors.limit);
+    return fmt::format(
+        "{} hosts at a time, not {}: a process may have {} files open here (ulimit -Hn); a host that does "
+        "not "
+        "answer {}",
+        fitting, wanted, descriptors.limit,
+        limits.under_way > fitting ? "gives its place to the next" : "holds up others");
 }
 
 }  // namespace

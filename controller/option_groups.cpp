@@ -97,9 +97,14 @@ void add_reach_options(CLI::App& app, Options& options) {
         "For each of resolve, connect, handshake and login (default: ssh's configuration's, else 10s)")
         ->group(reach);
     app.option_defaults()->group("Bounds");
-    add_count(
-        app, "-f,--fanout", options.limits.fanout, 1, 10'000,
-        "Hosts at a time (default 128); one that keeps waiting gives its place to the next, unless it is 1");
+    add_count(app, "-f,--fanout", options.limits.fanout, 1, 10'000,
+              options.command == Command::trust
+                  ? "Hosts at a time (default 128)"
+                  : "Hosts at a time (default 128): commands, signals and all other acts never run on more. "
+                    "One that "
+                    "keeps waiting for its connection or its first survey gives its place to the next, and "
+                    "one that "
+                    "settles or reboots does, up to 4 times as many; with 1, none does");
     if (options.command == Command::trust) {
         add_duration(app, "--deadline", options.limits.deadline,
                      "For all hosts together; exit status 4 when it passes (default: none)");

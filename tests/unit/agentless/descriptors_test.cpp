@@ -29,14 +29,19 @@ TEST(FittingFanout, IsTwiceAsMuchWhereNoAgentIsAsked) {
 }
 
 TEST(FittingUnderWay, IsAThousandMoreThanTheFanoutAsFarAsThereAreDescriptors) {
-    EXPECT_EQ(fitting_under_way(64, {1'048'576, 8}, 2), 1064);
-    EXPECT_EQ(fitting_under_way(64, {0, 0}, 2), 1064);
-    EXPECT_EQ(fitting_under_way(64, {1024, 8}, 2), fitting_fanout(10'000, {1024, 8}, 2));
-    EXPECT_EQ(fitting_under_way(64, {20, 18}, 2), 64) << "the fan-out is what was fitted before";
+    EXPECT_EQ(fitting_under_way(64, 64, {1'048'576, 8}, 2), 1064);
+    EXPECT_EQ(fitting_under_way(64, 64, {0, 0}, 2), 1064);
+    EXPECT_EQ(fitting_under_way(64, 64, {1024, 8}, 2), fitting_fanout(10'000, {1024, 8}, 2));
+    EXPECT_EQ(fitting_under_way(64, 64, {20, 18}, 2), 64) << "the fan-out is what was fitted before";
 }
 
 TEST(FittingUnderWay, IsOneWhereHostsAreToBeOneAfterTheOther) {
-    EXPECT_EQ(fitting_under_way(1, {1'048'576, 8}, 2), 1);
+    EXPECT_EQ(fitting_under_way(1, 1, {1'048'576, 8}, 2), 1);
+}
+
+TEST(FittingUnderWay, IsWhatTheDescriptorsAllowWhereTheFanoutWasOnlyLoweredToOne) {
+    EXPECT_EQ(fitting_under_way(64, 1, {80, 8}, 2), fitting_fanout(64, {80, 8}, 2));
+    EXPECT_GT(fitting_under_way(64, 1, {80, 8}, 2), 1);
 }
 
 TEST(FittingFanout, IsLeftAloneWhereNobodyCouldSay) { EXPECT_EQ(fitting_fanout(64, {0, 0}, 2), 64); }
