@@ -53,7 +53,7 @@ machine() {
     "$build/cleanslate" --version | paste -s -d ' '
     ssh -V 2>&1
     local package
-    for package in pdsh clustershell pssh; do
+    for package in pdsh clustershell pssh psmisc; do
         dpkg-query -W -f '${Package} ${Version}\n' "$package" 2>/dev/null || true
     done
 }
