@@ -23,8 +23,9 @@ double middle(std::vector<Sample>::const_iterator from, std::vector<Sample>::con
               const Reading& reading) {
     std::vector<double> values;
     for (; from != to; ++from) values.push_back(reading(*from));
-    std::ranges::nth_element(values, values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2));
-    return values[values.size() / 2];
+    const std::size_t half = (values.size() - 1) / 2;  // of two the less: one busy moment is no drift
+    std::ranges::nth_element(values, values.begin() + static_cast<std::ptrdiff_t>(half));
+    return values[half];
 }
 
 }  // namespace
@@ -41,7 +42,8 @@ Sample look() {
 }
 
 std::vector<std::string> drift(const std::vector<Sample>& samples) {
-    if (samples.size() < 8) return {fmt::format("{} sweeps are too few to see a drift", samples.size())};
+    if (samples.size() < enough_to_see_drift)
+        return {fmt::format("{} sweeps are too few to see a drift", samples.size())};
     const auto quarter = static_cast<std::ptrdiff_t>(samples.size() / 4);
     const auto begin = samples.begin();
     std::vector<std::string> found;

@@ -18,9 +18,11 @@ struct Sample {
 // Of this process, between two sweeps. `took` is the caller's.
 Sample look();
 
+inline constexpr std::size_t enough_to_see_drift = 8;
+
 // What drifted between the second quarter of the samples and the last one, a line each; empty: nothing. The
 // first quarter warms up. Memory: 5 % and 4 MiB more; time: 25 % and 1 s more; descriptors and threads: any
-// more. Fewer than eight samples show nothing, and that is said.
+// more. Fewer than `enough_to_see_drift` samples show nothing, and that is said.
 std::vector<std::string> drift(const std::vector<Sample>& samples);
 
 }  // namespace cleanslate::soak

@@ -26,6 +26,12 @@ TEST(Drift, IsNotFoundWhereAllStaysAsItWas) {
     EXPECT_THAT(drift(samples), IsEmpty());
 }
 
+TEST(Drift, IsNotFoundInOneBusyMomentOfEightSweepsEither) {
+    auto samples = steady(8);
+    samples.back().took = std::chrono::minutes(1);
+    EXPECT_THAT(drift(samples), IsEmpty());
+}
+
 TEST(Drift, OfEachKindIsNamedWithItsFigures) {
     auto samples = steady(40);
     for (std::size_t i = 0; i < samples.size(); ++i) {

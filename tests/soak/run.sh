@@ -1,19 +1,19 @@
 #!/bin/bash
-# An hour of sweeps, or so many minutes, over 1,000 simulated hosts of which one in ten has a fault, each kind among them.
-# Usage: run.sh BUILD_FOLDER MINUTES    (with soak/soak and fleet/simfleet in it; as root)
+# Checks and clears by turns, for so many minutes and at least eight times each, over 1,000 simulated hosts of which one in
+# ten has a fault, each kind among them; what a clear ended has come back before the next check.
+# Usage: run.sh BUILD_FOLDER MINUTES    (with soak/soak and fleet/simfleet in it)
 set -euo pipefail
 build=$(cd "${1:?usage: run.sh BUILD_FOLDER MINUTES}" && pwd)
 minutes=${2:?usage: run.sh BUILD_FOLDER MINUTES}
-[ "$(id -u)" -eq 0 ] || { echo "soak: as root, please: hosts that drop SYNs need it" >&2; exit 1; }
+redirty=10 # seconds: longer than a clear takes from the end of a worker to its verdict
+die() { printf 'soak: %s\n' "$*" >&2; exit 1; }
+for program in soak/soak fleet/simfleet; do [ -x "$build/$program" ] || die "$build/$program is not built"; done
 ulimit -n "$(ulimit -H -n)"
 
 work=$(mktemp -d)
-server=
-clean_up() {
-    if [ -n "$server" ]; then kill "$server" 2>/dev/null || true; wait "$server" 2>/dev/null || true; fi
-    rm -rf "$work"
-}
-trap clean_up EXIT
+# The fleet ends with its standard input, and so with this script, however that ends.
+fleet_end() { [ -z "${alive:-}" ] || { exec {alive}>&-; kill "$server" 2>/dev/null; wait "$server" 2>/dev/null || true; }; }
+trap 'fleet_end; rm -rf "$work" "$work.log"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 
@@ -22,12 +22,14 @@ for kind in black_hole refused no_banner hang_login deny hang_exec cut_survey no
     lost_mid_kill; do
     shares+=(--share "$kind=0.7")
 done
-"$build/fleet/simfleet" "$work" --hosts 1000 "${shares[@]}" </dev/null >"$work.log" 2>&1 &
+exec {alive}> >(exec "$build/fleet/simfleet" "$work" --hosts 1000 --port 0 --redirty "${redirty}s" "${shares[@]}" \
+    >"$work.log" 2>&1)
 server=$!
-until [ -e "$work/ready" ]; do
-    kill -0 "$server" 2>/dev/null || { echo "soak: the simulated fleet did not start: $(cat "$work.log")" >&2; exit 1; }
+for ((i = 0; i < 600; i++)); do
+    [ ! -e "$work/ready" ] || break
+    kill -0 "$server" 2>/dev/null || break
     sleep 0.1
 done
-rm -f "$work.log"
-printf 'soak: %s of 1000 hosts have a fault\n' "$(grep -vc healthy "$work/kinds.txt" || true)"
-"$build/soak/soak" "$work" $((minutes * 60))
+[ -e "$work/ready" ] || die "the simulated fleet did not start: $(cat "$work.log")"
+printf 'soak: %s of 1000 hosts have a fault\n' "$(wc -l <"$work/kinds.txt")"
+"$build/soak/soak" "$work" $((minutes * 60)) "$redirty"
