@@ -3,14 +3,14 @@
 # shellcheck disable=SC2016,SC2034 # nothing in the text is the shell's
 
 maps='
-  # The kernel writes a newline in a path as \012: one line is one mapping. Reading may hang: what was known before is
-  # out by then. By one grep, which names what it could not read; whether it does, what comes last shows: reading that
+  # The kernel writes a newline in a path as \012: one line is one mapping. Reading may hang: what was known before any
+  # of this is out by then, but no mapping, not even of those read before the one that hangs; the next survey, which
+  # knows that one, shows them. By one grep, which names what it could not read; whether it does, what comes last shows: reading that
   # fails always. False where that is not seen, or where a process is not to be read: then each is read on its own.
-  # Line by line: between two halves of a line, in a path that somebody chose, such a name would let the second half say
-  # that it is of another process.
+  # What it says of errors never breaks a line: it writes first what it has found.
   function look_maps_at_once(   cmd, line, p, failed, whole, odd) {
     if (!found || wedges || listed > 25000) return 0
-    cmd = over("grep --line-buffered -aFH -e /dev/nvidia" shm_patterns(), "", "/maps", thread_maps() " self/mem", "2>&1")
+    cmd = over("grep -aFH -e /dev/nvidia" shm_patterns(), "", "/maps", thread_maps() " self/mem", "2>&1")
     while ((cmd | getline line) > 0) {
       if (line ~ /^[0-9]+\/[a-z0-9\/]*maps:/) maps_line(line + 0, substr(line, index(line, ":") + 1))
       else if (line ~ / self\/mem: /) whole = 1
