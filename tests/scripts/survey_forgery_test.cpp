@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -114,7 +115,7 @@ TEST_P(SurveyForgery, ByMappedFilesBetweenOthersThatCannotBeReadAccusesNobodyEls
     expect_nobody_accused(inside([&](Sandbox& host, Seen& out) {
         host.nvidia_smi();
         const auto as_user = [] {
-            if (::setgid(65534) != 0 || ::setuid(65534) != 0) ::_exit(1);
+            if (::setgid(65534) != 0 || ::setuid(65534) != 0 || ::prctl(PR_SET_DUMPABLE, 1) != 0) ::_exit(1);
         };
         out.ids["bystander"] = host.process(as_user);
         const auto path = mapped_path(out.ids["bystander"]);
