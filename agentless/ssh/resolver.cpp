@@ -2,12 +2,14 @@
 
 #include <netdb.h>
 
+#include <algorithm>
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/post.hpp>
 #include <condition_variable>
 #include <cstring>
 #include <deque>
 #include <mutex>
+#include <optional>
 #include <system_error>
 #include <thread>
 
@@ -27,12 +29,14 @@ std::unexpected<Error> resolve_failed(std::string message, std::string remedy = 
     return std::unexpected(Error{"resolve_failed", "resolve", std::move(message), std::move(remedy)});
 }
 
-Result<Endpoints> look_up(const std::string& host, std::uint16_t port) {
+// `was_answered`: by the name servers, if only that there is no such name.
+Result<Endpoints> look_up(const std::string& host, std::uint16_t port, bool& was_answered) {
     addrinfo hints{};
     hints.ai_socktype = SOCK_STREAM;
     hints.ai_flags = AI_ADDRCONFIG;
     addrinfo* list = nullptr;
     const int code = getaddrinfo(host.c_str(), nullptr, &hints, &list);
+    was_answered = code != EAI_AGAIN;
     if (code != 0) {
         return resolve_failed(printable(host) + ": " + gai_strerror(code),
                               "check the name, or give its address as `host` in the inventory");
@@ -58,21 +62,29 @@ struct Lookup {
     std::mutex mutex;
     asio::io_context* io = nullptr;  // null: nobody waits any more
     Event* event = nullptr;
-    std::optional<Result<Endpoints>> answer;  // touched on the waiter's thread only
+    // Touched on the waiter's thread only.
+    std::optional<Clock::time_point> taken_up;  // by one of our threads
+    std::optional<Result<Endpoints>> answer;
 };
 
-bool is_awaited(Lookup& lookup) {
-    const std::lock_guard lock(lookup.mutex);
-    return lookup.io != nullptr;
+// On the waiter's thread, if anybody waits. False: nobody does.
+template <class Change>
+bool tell(const std::shared_ptr<Lookup>& lookup, Change change) {
+    const std::lock_guard lock(lookup->mutex);
+    if (lookup->io == nullptr) return false;
+    asio::post(*lookup->io, [lookup, change = std::move(change)]() mutable {
+        change(*lookup);
+        if (lookup->event != nullptr) lookup->event->notify();
+    });
+    return true;
+}
+
+bool take_up(const std::shared_ptr<Lookup>& lookup) {
+    return tell(lookup, [now = Clock::now()](Lookup& l) { l.taken_up = now; });
 }
 
 void deliver(const std::shared_ptr<Lookup>& lookup, Result<Endpoints> answer) {
-    const std::lock_guard lock(lookup->mutex);
-    if (lookup->io == nullptr) return;
-    asio::post(*lookup->io, [lookup, answer = std::move(answer)]() mutable {
-        lookup->answer = std::move(answer);
-        if (lookup->event != nullptr) lookup->event->notify();
-    });
+    tell(lookup, [answer = std::move(answer)](Lookup& l) mutable { l.answer = std::move(answer); });
 }
 
 }  // namespace
@@ -83,6 +95,12 @@ struct Resolver::Pool {
     std::deque<std::shared_ptr<Lookup>> queue;
     std::size_t threads = 0, idle = 0;
     bool closing = false;
+    Clock::time_point last_answer{};  // to any name
+
+    Clock::time_point last_answered() {
+        const std::lock_guard lock(mutex);
+        return last_answer;
+    }
 
     static void ask(const std::shared_ptr<Pool>& pool, std::shared_ptr<Lookup> lookup) {
         const std::lock_guard lock(pool->mutex);
@@ -109,8 +127,10 @@ struct Resolver::Pool {
             const std::shared_ptr<Lookup> lookup = std::move(pool->queue.front());
             pool->queue.pop_front();
             lock.unlock();
-            if (is_awaited(*lookup)) deliver(lookup, look_up(lookup->host, lookup->port));
+            bool was_answered = false;
+            if (take_up(lookup)) deliver(lookup, look_up(lookup->host, lookup->port, was_answered));
             lock.lock();
+            if (was_answered) pool->last_answer = Clock::now();
         }
         --pool->threads;
     }
@@ -126,8 +146,8 @@ Resolver::~Resolver() {
 
 Awaitable<Result<Endpoints>> Resolver::resolve(asio::io_context& io,
                                                const std::shared_ptr<Cancellation>& cancellation,
-                                               const std::string& host, std::uint16_t port,
-                                               Clock::time_point deadline) {
+                                               const std::string& host, std::uint16_t port, Milliseconds time,
+                                               Clock::time_point overall) {
     boost::system::error_code not_an_address;
     const auto address = asio::ip::make_address(host, not_an_address);
     if (!not_an_address) co_return Endpoints{asio::ip::tcp::endpoint(address, port)};
@@ -147,12 +167,20 @@ Awaitable<Result<Endpoints>> Resolver::resolve(asio::io_context& io,
         }
     } const let_go{*lookup};
     Pool::ask(pool_, lookup);
-    Event::Woken woken = Event::Woken::notified;
-    while (!lookup->answer && woken == Event::Woken::notified) woken = co_await event.wait(deadline);
-    if (lookup->answer) co_return std::move(*lookup->answer);
-    if (woken == Event::Woken::cancelled)
-        co_return std::unexpected(Error{"cancelled", "resolve", "cancelled", ""});
-    co_return resolve_failed(printable(lookup->host) + ": the name servers did not answer in time");
+    const auto asked = Clock::now();
+    for (;;) {
+        const auto since = lookup->taken_up ? *lookup->taken_up : std::max(asked, pool_->last_answered());
+        const auto until = std::min(overall, since + time);
+        if (Clock::now() >= until) break;
+        const Event::Woken woken = co_await event.wait(until);
+        if (lookup->answer) co_return std::move(*lookup->answer);
+        if (woken == Event::Woken::cancelled)
+            co_return std::unexpected(Error{"cancelled", "resolve", "cancelled", ""});
+    }
+    const bool in_line = !lookup->taken_up && Clock::now() >= overall;
+    co_return resolve_failed(printable(lookup->host) +
+                             (in_line ? ": other names were still being looked up when the time was over"
+                                      : ": the name servers did not answer in time"));
 }
 
 }  // namespace cleanslate::agentless::ssh

@@ -21,10 +21,12 @@ class Resolver {
     Resolver& operator=(const Resolver&) = delete;
 
     // Addresses in the order to try them; at least one. An IP address is taken as it is. Errors have phase
-    // "resolve" and kind "resolve_failed" or "cancelled".
+    // "resolve" and kind "resolve_failed" or "cancelled". A name waits in line for one of our threads: `time`
+    // begins when one takes it up, and ends the wait in line only where meanwhile no name at all was
+    // answered.
     Awaitable<Result<std::vector<boost::asio::ip::tcp::endpoint>>> resolve(
         boost::asio::io_context& io, const std::shared_ptr<Cancellation>& cancellation,
-        const std::string& host, std::uint16_t port, Clock::time_point deadline);
+        const std::string& host, std::uint16_t port, Milliseconds time, Clock::time_point overall);
 
   private:
     struct Pool;

@@ -21,10 +21,8 @@ using namespace std::chrono_literals;
 
 // RFC 8305, section 5: the next address is tried beside the one before after so long.
 constexpr auto head_start = 250ms;
-// After so long this machine may have a descriptor or a port again ...
+// After so long this machine may have a descriptor or a port again.
 constexpr auto local_pause = 50ms;
-// ... and after so long it is not going to: hosts end within their steps' deadlines.
-constexpr auto longest_shortage = 10min;
 
 std::string shown(const tcp::endpoint& where) {
     const std::string address = where.address().to_string();
@@ -108,8 +106,9 @@ class Race {
 
     // What this machine has too little of does not count against the host: its time begins when its first
     // connection is under way.
-    Awaitable<Result<std::shared_ptr<Link>>> run(Milliseconds time, Clock::time_point overall) {
-        const auto give_up = std::min(overall, Clock::now() + longest_shortage);
+    Awaitable<Result<std::shared_ptr<Link>>> run(Milliseconds time, Clock::time_point overall,
+                                                 Milliseconds shortage) {
+        const auto give_up = std::min(overall, Clock::now() + shortage);
         for (;;) {
             collect();
             if (winner_) co_return winner_;
@@ -123,7 +122,7 @@ class Race {
             }
             const auto until = waiting_.empty() ? deadline : std::min(next_, deadline);
             const auto woken = co_await event_->wait(until);
-            if (woken == Event::Woken::cancelled) co_return std::unexpected(in_phase(cancelled(), "connect"));
+            if (woken == Event::Woken::cancelled) co_return stopped();
         }
     }
 
@@ -179,6 +178,13 @@ class Race {
                 next_ = Clock::now();
             }
         }
+    }
+
+    // A deadline of the sweep cancels, too: what was waited for is to be seen in the report.
+    std::unexpected<Error> stopped() const {
+        Error error = in_phase(cancelled(), "connect");
+        if (attempts_.empty() && shortage_) error.message = shortage_error(shortage_).error().message;
+        return std::unexpected(std::move(error));
     }
 
     std::unexpected<Error> late() const {
@@ -253,9 +259,8 @@ Awaitable<Result<std::shared_ptr<Link>>> connect_tcp(asio::io_context& io,
                                                      const std::shared_ptr<Cancellation>& cancellation,
                                                      Resolver& resolver, const HostSettings& settings,
                                                      Clock::time_point overall) {
-    const auto resolve_until = std::min(overall, Clock::now() + settings.connect_timeout);
-    const auto addresses =
-        co_await resolver.resolve(io, cancellation, settings.host_name, settings.port, resolve_until);
+    const auto addresses = co_await resolver.resolve(io, cancellation, settings.host_name, settings.port,
+                                                     settings.connect_timeout, overall);
     if (!addresses) co_return std::unexpected(addresses.error());
     const auto from = own_end(settings);
     if (!from) co_return std::unexpected(from.error());
@@ -268,10 +273,11 @@ Awaitable<Result<std::shared_ptr<Link>>> connect_any(asio::io_context& io,
                                                      const std::shared_ptr<Cancellation>& cancellation,
                                                      const std::vector<tcp::endpoint>& addresses,
                                                      Milliseconds time, Clock::time_point overall,
-                                                     std::optional<asio::ip::address> from) {
+                                                     std::optional<asio::ip::address> from,
+                                                     Milliseconds shortage) {
     std::vector<tcp::endpoint> in_turn = interleaved(addresses);
     Race race(io, cancellation, std::move(in_turn), from);
-    co_return co_await race.run(time, overall);
+    co_return co_await race.run(time, overall, shortage);
 }
 
 }  // namespace cleanslate::agentless::ssh
