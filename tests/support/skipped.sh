@@ -1,6 +1,6 @@
 #!/bin/sh
-# skipped.sh LOG: the tests that GoogleTest skipped, with their reasons, and their number, from the log of a ctest run
-# (Testing/Temporary/LastTest.log). ctest sees whole programs: one that skips all of its tests has passed for it.
+# skipped.sh LOG: the tests that GoogleTest skipped, and those that said "skipped: REASON" at the beginning of a line,
+# with their reasons, and their number, from the log of a ctest run (Testing/Temporary/LastTest.log). ctest sees whole programs: one that skips all of its tests has passed for it.
 set -eu
 [ -s "$1" ] || { echo "skipped.sh: ctest left no log ($1): nobody knows what was skipped" >&2; exit 1; }
 LC_ALL=C awk '
@@ -16,6 +16,8 @@ LC_ALL=C awk '
         running = 0
         next
     }
+    # A test without GoogleTest: it ends with what its SKIP_RETURN_CODE is.
+    /^skipped: / { count++; lines = lines "  " program ": " substr($0, 10) "\n"; next }
     running && /: Skipped$/ { in_reason = 1; next }
     running && in_reason && $0 != "" { reason = reason (reason == "" ? "" : " ") $0; next }
     { in_reason = 0 }

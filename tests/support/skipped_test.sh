@@ -28,6 +28,12 @@ ctest >/dev/null
 expect '1 test was skipped:
   one: Skipping.SaysWhy: needs sudo (package sudo)'
 
+printf '%s\n' 'add_test(script sh -c "echo skipped: needs a library; exit 77")' \
+    'set_tests_properties(script PROPERTIES SKIP_RETURN_CODE 77)' >CTestTestfile.cmake
+ctest >/dev/null
+expect '1 test was skipped:
+  script: needs a library'
+
 printf 'add_test(none "%s" "--gtest_filter=*Runs")\n' "$1" >CTestTestfile.cmake
 ctest >/dev/null
 expect 'no test was skipped'
