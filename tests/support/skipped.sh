@@ -1,6 +1,7 @@
 #!/bin/sh
 # skipped.sh LOG: the tests that GoogleTest skipped, and those that said "skipped: REASON" at the beginning of a line,
-# with their reasons, and their number, from the log of a ctest run (Testing/Temporary/LastTest.log). ctest sees whole programs: one that skips all of its tests has passed for it.
+# with their reasons, and their number, from the log of a ctest run (Testing/Temporary/LastTest.log). ctest sees
+# whole programs: one that skips all of its tests has passed for it.
 set -eu
 [ -s "$1" ] || { echo "skipped.sh: ctest left no log ($1): nobody knows what was skipped" >&2; exit 1; }
 LC_ALL=C awk '
