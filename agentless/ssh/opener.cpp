@@ -96,8 +96,8 @@ Awaitable<Result<std::string>> Opener::host_key(const HostSettings& settings,
 Awaitable<std::optional<Error>> Opener::end_with(Attempt& failed, int retry, Clock::time_point deadline) {
     const bool again = failed.may_retry && retry < max_retries && co_await pause(retry, deadline);
     Error& error = failed.session.error();
-    if (cancellation_->requested()) co_return in_phase(cancelled(), error.phase);
-    if (again) co_return std::nullopt;
+    if (cancellation_->requested() && error.kind != "cancelled") co_return in_phase(cancelled(), error.phase);
+    if (again && !cancellation_->requested()) co_return std::nullopt;
     co_return std::move(error);
 }
 
