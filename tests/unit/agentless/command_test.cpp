@@ -46,6 +46,21 @@ TEST_P(UnderEachShell, TheCommandsInputIsNotTheScript) {
     EXPECT_EQ(read_command(ended.out, "0123abcd").out, "after\n");
 }
 
+// How many processes sleep for `seconds` and a part of one, and a newline.
+std::string sleeping(const std::string& seconds) {
+    // Only what is called sleep: reading the command line of a process that hangs would hang.
+    return testing::run(
+               {{"/bin/sh", "-c",
+                 "for p in /proc/[0-9]*; do read -r name <$p/comm && [ $name != sleep ] || cat $p/cmdline; "
+                 "done 2>/dev/null"
+                 " | tr '\\0' ' ' | grep -c \"sleep $1[.]\"",
+                 "sh", seconds},
+                "",
+                {},
+                10s})
+        .out;
+}
+
 TEST_P(UnderEachShell, WhatIgnoresTermIsKilledAtTheTimeLimitWithItsChildren) {
     const auto nap = "6" + std::to_string(getpid());  // seconds that no other run of this test sleeps
     const auto ended =
@@ -54,17 +69,22 @@ TEST_P(UnderEachShell, WhatIgnoresTermIsKilledAtTheTimeLimitWithItsChildren) {
     const auto read = read_command(ended.out, "0123abcd");
     EXPECT_EQ(read.exit_status, 137) << ended.err;
     EXPECT_LT(ended.took, 15s) << "nothing ended it";
-    const auto left = testing::run(
-        // Only what is called sleep: reading the command line of a process that hangs would hang.
-        {{"/bin/sh", "-c",
-          "for p in /proc/[0-9]*; do read -r name <$p/comm && [ $name != sleep ] || cat $p/cmdline; done "
-          "2>/dev/null"
-          " | tr '\\0' ' ' | grep -c \"sleep $1[.]\"",
-          "sh", nap},
-         "",
-         {},
-         10s});
-    EXPECT_EQ(left.out, "0\n");
+    EXPECT_EQ(sleeping(nap), "0\n");
+}
+
+// With a newline in it a name looks like the stat of another process: here that the command is its own
+// parent.
+TEST_P(UnderEachShell, TheTimeLimitIsKeptWhateverProcessesCallThemselves) {
+    const auto nap = "7" + std::to_string(getpid());
+    const auto ended = under_shell(
+        "read -r job _ </proc/self/stat\n"
+        "sh -c 'printf \"x\\n%s (\" \"$1\" >/proc/$$/comm; while :; do sleep " +
+            nap + ".1; done' sh \"$job\" &\nwhile :; do sleep " + nap + ".2; done",
+        2s);
+    SKIP_MISSING_SHELL(ended);
+    EXPECT_EQ(read_command(ended.out, "0123abcd").exit_status, 143) << ended.err;
+    EXPECT_LT(ended.took, 15s) << "nothing ended it";
+    EXPECT_EQ(sleeping(nap), "0\n");
 }
 
 // A host's name or a verdict is data, whatever is in it.
