@@ -31,7 +31,7 @@ std::string shown(const tcp::endpoint& where) {
 
 // Whether this machine could speak to that address at all. A datagram socket's connect() sends nothing: it
 // only looks for a route and an address to send from.
-bool has_way_to(const tcp::endpoint& where) {
+bool has_way_to(const tcp::endpoint& where) try {
     asio::io_context io;
     asio::ip::udp::socket socket(io);
     error_code error;
@@ -39,6 +39,8 @@ bool has_way_to(const tcp::endpoint& where) {
     if (error) return true;  // not even that could be tried
     socket.connect({where.address(), where.port()}, error);
     return !error;
+} catch (const boost::system::system_error&) {
+    return true;  // no descriptor for the io_context
 }
 
 // This machine has too little of something, and the host is not to blame: descriptors, memory, or ports
@@ -223,11 +225,16 @@ Result<std::optional<asio::ip::address>> own_end(const HostSettings& settings) {
     if (settings.bind_address.empty()) return std::nullopt;
     error_code error;
     const auto address = asio::ip::make_address(settings.bind_address, error);
-    asio::io_context io;
-    asio::ip::udp::socket socket(io);
-    if (!error) socket.open(address.is_v6() ? asio::ip::udp::v6() : asio::ip::udp::v4(), error);
-    if (!error) socket.bind({address, 0}, error);
-    if (!error || error == error_code(EMFILE, boost::system::system_category())) return address;
+    const error_code none_open(EMFILE, boost::system::system_category());
+    try {
+        asio::io_context io;
+        asio::ip::udp::socket socket(io);
+        if (!error) socket.open(address.is_v6() ? asio::ip::udp::v6() : asio::ip::udp::v4(), error);
+        if (!error) socket.bind({address, 0}, error);
+    } catch (const boost::system::system_error& none) {
+        if (!error) error = none.code();
+    }
+    if (!error || error == none_open) return address;
     return std::unexpected(Error{
         "connect_failed", "connect",
         "cannot connect from " + printable(settings.bind_address) + " (BindAddress): " + error.message(),

@@ -33,9 +33,10 @@ tcp::endpoint nobody() {
 
 class SshStayingUp : public SshTest {
   protected:
-    Result<std::shared_ptr<ssh::Link>> connect(const std::vector<tcp::endpoint>& addresses,
-                                               Milliseconds time) {
-        return await(io_, ssh::connect_any(io_, cancellation_, addresses, time, in(60s)));
+    Result<std::shared_ptr<ssh::Link>> connect(const std::vector<tcp::endpoint>& addresses, Milliseconds time,
+                                               Milliseconds shortage = ssh::longest_shortage) {
+        return await(io_,
+                     ssh::connect_any(io_, cancellation_, addresses, time, in(60s), std::nullopt, shortage));
     }
     std::shared_ptr<Cancellation> cancellation_ = std::make_shared<Cancellation>();
 };
@@ -114,6 +115,35 @@ TEST_F(SshStayingUp, a_descriptor_is_waited_for_and_fails_no_host) {
     io_.run();
     ASSERT_TRUE(link && *link) << (link ? (*link).error().message : "");
     (**link)->close();
+}
+
+TEST_F(SshStayingUp, a_descriptor_that_never_comes_is_not_waited_for_without_end) {
+    FakeServer server([](int peer) { wait_for_close(peer); });
+    const tcp::endpoint good(make_address("127.0.0.1"), *server.endpoint().port);
+    const boost::asio::steady_timer first(io_);  // what io_ needs itself is there before
+    const FewDescriptors few;
+    const auto began = Clock::now();
+    const auto link = connect({good}, 50s, 300ms);
+    ASSERT_FALSE(link);
+    EXPECT_EQ(link.error().kind, "connect_failed");
+    expect_says(link.error().message, "no place for another connection");
+    EXPECT_GE(Clock::now() - began, 300ms);
+    EXPECT_LT(Clock::now() - began, 30s);
+}
+
+// The kernel sends a SYN again by itself: another attempt would only make a dead host cost twice as much.
+TEST_F(SshStayingUp, a_connect_that_timed_out_is_not_tried_again) {
+    const Sshd sshd;
+    const BlackHole hole;
+    SshOptions options = sshd.options();
+    options.connect_timeout = 1s;
+    const auto began = Clock::now();
+    const auto connection = open(options, hole.endpoint());
+    const auto took = Clock::now() - began;
+    ASSERT_FALSE(connection);
+    EXPECT_EQ(connection.error().kind, "connect_timeout");
+    EXPECT_GE(took, 1s);
+    EXPECT_LT(took, 2500ms) << "two attempts with the pause between them take longer, and three 3.6 s";
 }
 
 TEST_F(SshStayingUp, a_host_that_falls_silent_is_given_up_long_before_the_deadline) {
