@@ -77,13 +77,33 @@ TEST_F(Overload, HostsWaitForAFreePortToConnectFrom) {
     EXPECT_EQ(json::parse(ended.out)["summary"]["hosts"]["clean"], 100);
 }
 
+TEST_F(Overload, PortsThatOthersHoldForGoodEndTheSweepInTimeAndAreNamed) {
+    write_inventory("one-address.yaml", "    host: 127.64.0.1\n",
+                    "005");  // as many as log in at one server at a time
+    const auto ended = shell(
+        "serve 1 --port 2200\n"
+        "while { exec {held}<>/dev/tcp/127.64.0.1/2200; } 2>/dev/null; do :; done\n"
+        "over check -i " +
+            (folder_ / "one-address.yaml") + " -l all --format json --deadline 3s",
+        {binary("fleet/lonely"), "--ports", "40000-40007"});
+    EXPECT_EQ(ended.status, 4) << ended.err << ended.out;
+    const auto report = json::parse(ended.out);
+    ASSERT_EQ(report["hosts"].size(), 5u);
+    for (const auto& host : report["hosts"])
+        EXPECT_NE(host["error"]["message"].get<std::string>().find("no port was free to connect from"),
+                  std::string::npos)
+            << host;
+    EXPECT_LT(ended.took, 60s);
+}
+
+// More names than there are threads to look them up, each of which waits longer than a connect may take.
 TEST_F(Overload, ANameServerThatIsSlowCostsTimeAndNoHost) {
-    write_inventory("by-name.yaml", "", "060");
+    write_inventory("by-name.yaml", "", "600");
     const auto ended = shell("serve 1 --port 2200\nover check -i " + (folder_ / "by-name.yaml") +
-                                 " -l all --format json --connect-timeout 60s --host-key-check off",
-                             {binary("fleet/lonely"), "--slow-dns", "2000", "127.64.0.1"});
+                                 " -l all --format json --host-key-check off",
+                             {binary("fleet/lonely"), "--slow-dns", "1000", "127.64.0.1"});
     EXPECT_EQ(ended.status, 0) << ended.err << ended.out;
-    EXPECT_EQ(json::parse(ended.out)["summary"]["hosts"]["clean"], 60);
+    EXPECT_EQ(json::parse(ended.out)["summary"]["hosts"]["clean"], 600);
 }
 
 TEST_F(Overload, ANameServerThatIsTooSlowIsNamedAndEndsWithItsDeadline) {
