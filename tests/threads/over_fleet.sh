@@ -3,16 +3,17 @@
 # and the verdicts that the fleet's kinds must have. Usage: over_fleet.sh BUILD_FOLDER
 set -euo pipefail
 build=$(cd "${1:?usage: over_fleet.sh BUILD_FOLDER}" && pwd)
-[ "$(id -u)" -eq 0 ] || { echo "over_fleet: not root: skipped"; exit 0; }
+die() { printf 'over_fleet: %s\n' "$*" >&2; exit 1; }
+skip() { printf 'skipped: %s\n' "$*"; exit 77; } # ctest's SKIP_RETURN_CODE
+[ -x "$build/fleet/simfleet" ] || skip "simfleet is not built (Debian: libssh-dev)"
+command -v ssh-keygen >/dev/null || skip "no ssh-keygen (Debian: openssh-client)"
 
 work=$(mktemp -d)
-server=
-clean_up() {
-    if [ -n "$server" ]; then kill "$server" 2>/dev/null || true; wait "$server" 2>/dev/null || true; fi
-    rm -rf "$work"
-}
-trap clean_up EXIT
-die() { printf 'over_fleet: %s\n' "$*" >&2; exit 1; }
+# The fleet ends with its standard input, and so with this script, however that ends.
+fleet_end() { [ -z "${alive:-}" ] || { exec {alive}>&-; kill "$server" 2>/dev/null; wait "$server" 2>/dev/null || true; }; }
+trap 'fleet_end; rm -rf "$work"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
 
 shares=()
 for kind in refused no_banner hang_login deny hang_exec cut_survey no_end garbage dirty stubborn sick; do
@@ -20,19 +21,22 @@ for kind in refused no_banner hang_login deny hang_exec cut_survey no_end garbag
 done
 mkdir "$work/fleet"
 # It is no part of what is looked at.
-TSAN_OPTIONS=report_bugs=0 "$build/fleet/simfleet" "$work/fleet" --hosts 200 "${shares[@]}" </dev/null >"$work/log" 2>&1 &
+exec {alive}> >(TSAN_OPTIONS=report_bugs=0 exec "$build/fleet/simfleet" "$work/fleet" --hosts 200 --port 0 \
+    "${shares[@]}" >"$work/log" 2>&1)
 server=$!
-until [ -e "$work/fleet/ready" ]; do
-    kill -0 "$server" 2>/dev/null || die "the simulated fleet did not start: $(cat "$work/log")"
+for ((i = 0; i < 600; i++)); do
+    [ ! -e "$work/fleet/ready" ] || break
+    kill -0 "$server" 2>/dev/null || break
     sleep 0.1
 done
+[ -e "$work/fleet/ready" ] || die "the simulated fleet did not start: $(cat "$work/log")"
 
 export HOME=$work XDG_STATE_HOME=$work/state
 over() { # STATUS VERB OPTION...
     local expected=$1 status=0
     shift
     "$build/cleanslate" "$@" -i "$work/fleet/inventory.yaml" -l all --known-hosts "$work/fleet/known_hosts" \
-        --identity "$work/fleet/id" -F none --threads 4 --connect-timeout 10s --timeout 10s --format json \
+        --identity "$work/fleet/id" -F none --threads 4 --connect-timeout 30s --timeout 30s --format json \
         >"$work/out" 2>"$work/err" || status=$?
     if grep -q 'ThreadSanitizer' "$work/err"; then cat "$work/err" >&2; die "$1: a data race"; fi
     [ "$status" -eq "$expected" ] || { tail -n 5 "$work/err" >&2; die "$1 ended with $status, not $expected"; }
