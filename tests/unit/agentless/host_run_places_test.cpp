@@ -91,6 +91,17 @@ TEST_F(AFanoutOfTwo, HasTwoCommandsUnderWayAlsoWhereLoginsAreSlow) {
     EXPECT_LE(acts_.most_at_a_time(), 2u);
 }
 
+TEST_F(AFanoutOfTwo, HasTwoCommandsUnderWayHoweverLongTheyTake) {
+    job_.kind = Job::Kind::run;
+    job_.command = "sleep 6";
+    limits_.threads = 1;
+    for (int i = 0; i < 6; ++i) add_slow(fmt::format("n{}", i), "sleep 6");
+    const auto result = run();
+    for (const auto& host : result.hosts) EXPECT_TRUE(host.commands.at(0).ok) << host.name;
+    EXPECT_EQ(acts_.count(), 6u);
+    EXPECT_LE(acts_.most_at_a_time(), 2u);
+}
+
 TEST_F(AFanoutOfTwo, HasTwoSignalRoundsUnderWayAndSettlesUpToFourTimesAsManyHosts) {
     use(testing::kill_by_pid);
     job_.settle = 1500ms;
