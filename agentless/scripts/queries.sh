@@ -60,12 +60,13 @@ print_stuck() {
   print_suspects "$nonce stuck "
 }
 
-# Budget over: TERM, then KILL, then it is left to itself. The main shell says when (watch_time).
+# Budget over: TERM, a second later KILL, then it is left to itself. The main shell says when (watch_time). Where there
+# would be no second one before the survey is cut, KILL at once.
 on_alarm() {
   alarms=$((alarms + 1))
   [ -n "$child" ] || return 0
   case $alarms in
-    1) end_child TERM ;;
+    1) if [ "$slack" -ge 3 ]; then end_child TERM; else end_child KILL; fi ;;
     2) end_child KILL ;;
   esac
 }

@@ -228,7 +228,7 @@ is_asking() {
 # nvidia-smi are told so, again and again.
 watch_time() {
   left=$((slack - 1))
-  for pause in 2 1 1 1 "$left" 1; do
+  for pause in 1 1 1 1 "$left" 1; do
     wait "$watch"
     watch=
     [ -z "$over" ] || return 0

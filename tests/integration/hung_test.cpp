@@ -116,7 +116,7 @@ TEST_F(Hung, OptionalEvidenceThatNeverComesMakesNoCleanHostUnknown) {
     hosts_.add("no-list", "gpus 2\nhang-on -L\n");
     hosts_.add("hang", "gpus 2\ndriver hang\n");
     up();
-    const auto report = check(6);
+    const auto report = check(8);
     EXPECT_EQ(report.verdict("no-field"), "clean") << report.host("no-field").dump(1);
     EXPECT_EQ(report.verdict("no-list"), "clean") << report.host("no-list").dump(1);
     for (const auto* host : {"no-field", "no-list"})
