@@ -132,17 +132,32 @@ std::string fresh_nonce() {
     return nonce;
 }
 
+namespace {
+
+// What is the same for every host, in one piece.
+const std::string& survey_body() {
+    static const std::string body = [] {
+        std::string text;
+        for (const auto part : {scripts::process_sh, scripts::queries_sh, scripts::learn_sh,
+                                scripts::reading_sh, scripts::links_sh, scripts::maps_sh, scripts::lookups_sh,
+                                scripts::leftovers_sh, scripts::join_sh, scripts::survey_sh})
+            text += part;
+        return text;
+    }();
+    return body;
+}
+
+}  // namespace
+
 std::string survey_script(const SurveyRequest& request, std::string_view nonce) {
-    std::string script =
-        fmt::format("nonce={}\nbudget={}\nslack={}\nall_processes={}\ngpu_columns={}\napp_columns={}\n",
-                    plain(nonce), whole_seconds(request.budget), whole_seconds(request.slack),
-                    request.all_processes ? 1 : 0, core_columns, app_columns);
+    std::string script;
+    script.reserve(survey_body().size() + 2048);  // each host under way has its own
+    script += fmt::format("nonce={}\nbudget={}\nslack={}\nall_processes={}\ngpu_columns={}\napp_columns={}\n",
+                          plain(nonce), whole_seconds(request.budget), whole_seconds(request.slack),
+                          request.all_processes ? 1 : 0, core_columns, app_columns);
     script += optional_questions(request);
     script += shm_questions(request.shm_names);
-    for (const auto part :
-         {scripts::process_sh, scripts::queries_sh, scripts::learn_sh, scripts::reading_sh, scripts::links_sh,
-          scripts::maps_sh, scripts::lookups_sh, scripts::leftovers_sh, scripts::join_sh, scripts::survey_sh})
-        script += part;
+    script += survey_body();
     return script;
 }
 

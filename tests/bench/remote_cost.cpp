@@ -27,7 +27,7 @@ using cleanslate::testing::Sandbox;
 using cleanslate::testing::Seen;
 
 constexpr double bar = 1.3;
-constexpr int most_forks = 17;
+constexpr int most_forks = 15;
 const std::string nonce = "0123456789abcdef0123456789abcdef";
 
 // One `find -lname`, one `grep` over maps and one `cat` over stat, each over all processes.
