@@ -73,13 +73,15 @@ void HostRun::finish(Clock::time_point began) {
 
 Awaitable<void> HostRun::follow_sequence() {
     Sequence sequence(sweep.job, task, survey_limits(sweep.limits.step_timeout), outcome);
+    bool had_turn = false;  // to reboot, since the last move
     for (;;) {
         if (sweep.winding_down) sequence.wind_down();
         if (sweep.cut || sweep.deadline_passed) sequence.cut();
         const Move move = sequence.next(Clock::now());
-        // The place is for the reboot, and for the look right before it.
-        if (!std::holds_alternative<Reboot>(move) && !std::holds_alternative<TakeSurvey>(move))
+        // The turn is for the reboot, and for the look right before it.
+        if (!std::holds_alternative<Reboot>(move) && !(had_turn && std::holds_alternative<TakeSurvey>(move)))
             give_place_back();
+        had_turn = std::holds_alternative<AwaitReboot>(move);
         if (std::holds_alternative<Finish>(move)) break;
         const Status done = co_await carry_out(sequence, move);
         if (!done) sequence.failed(done.error());

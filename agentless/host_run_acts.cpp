@@ -81,9 +81,9 @@ Awaitable<Status> HostRun::take_survey(Sequence& sequence, const TakeSurvey& mov
     if (move.not_before > Clock::now()) {
         doing("waiting to look again");
         co_await sleep_until(move.not_before);
-        // Before the look, so that an act follows what was seen at once.
-        if (place.acts()) co_await take_place(WhenWindingDown::stop);
     }
+    // Before the look, so that an act follows what was seen at once. A reboot needs no place.
+    if (place.acts() && !has_reboot_place) co_await take_place(WhenWindingDown::stop);
     doing(outcome.surveys == 0 ? "survey" : "survey again");
     const auto began = Clock::now();
     const auto evidence = co_await look(move.request);

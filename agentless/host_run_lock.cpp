@@ -51,8 +51,9 @@ Awaitable<Status> HostRun::take_lock(Sequence& sequence, const TakeLock& move) {
     if (!report)
         co_return std::unexpected(explained(not_our_output(*output, report.error().message), "lock"));
     if (report->result == LockReport::Result::taken) lock_keeper = report->keeper;
-    if (!had_place) report->waited += waited;  // what was seen before is old
+    if (!had_place) report->waited += waited;
     sequence.locked(*report);
+    if (!had_place) sequence.look_again();  // what was seen is as old as the wait for a place
     co_return Status{};
 }
 

@@ -82,8 +82,7 @@ Awaitable<Status> HostRun::reboot(Sequence& sequence, const Reboot& move) {
     outcome.commands[move.action].took = std::chrono::duration_cast<Milliseconds>(Clock::now() - began);
     sweep.audit.result(outcome, std::vector{outcome.commands[move.action]});
     give_place_back();
-    if (done) co_await take_place(WhenWindingDown::stop);
-    co_return done;
+    co_return done;  // without a place in the fan-out: the lock, which comes before the next act, takes one
 }
 
 // Asks again until the host shows another boot id. A stop does not end this: how the host was left is worth

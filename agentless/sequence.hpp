@@ -86,6 +86,8 @@ class Sequence {
     // sequence: the host's verdict is then unknown, whatever was seen before.
     void surveyed(const Evidence& evidence, TimePoint began, TimePoint ended);
     void locked(const LockReport& report);
+    // What was seen is old: the next thing is another look.
+    void look_again() { evidence_.reset(); }
     void signalled(const SignalReport& report, TimePoint sent, TimePoint ended);
     void command_ended(const RunCommand& move, TimePoint ended);
     void gpus_reset(const ResetGpus& move, const ResetReport& report, TimePoint ended);

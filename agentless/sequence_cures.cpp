@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "agentless/gpu_use.hpp"
 #include "agentless/nvidia_smi_cells.hpp"
@@ -168,6 +169,8 @@ std::optional<std::string> Sequence::why_no_reboot(const Evidence& evidence) con
 std::optional<Move> Sequence::begin_reboot(const playbooks::RebootStep& step) {
     if (const auto why = why_no_reboot(*evidence_)) {
         withhold_reboot(add_command(Kind::reboot, static_cast<int>(++step_), "reboot"), *why);
+        // What it saw in its turn is no base for an act behind the wait for another place.
+        if (std::exchange(reboot_place_, false)) evidence_.reset();
         return std::nullopt;
     }
     if (auto first = before_acting()) return first;

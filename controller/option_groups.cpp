@@ -100,7 +100,8 @@ void add_reach_options(CLI::App& app, Options& options) {
     add_count(app, "-f,--fanout", options.limits.fanout, 1, 10'000,
               options.command == Command::trust
                   ? "Hosts at a time (default 128)"
-                  : "Hosts at a time (default 128): commands, signals and all other acts never run on more. "
+                  : "Hosts at a time (default 128): commands, signals and all other acts but reboots never "
+                    "run on more. "
                     "One that "
                     "keeps waiting for its connection or its first survey gives its place to the next, and "
                     "one that "

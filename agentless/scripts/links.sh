@@ -51,7 +51,7 @@ links='
       (threads == "" ? "" : " -o -path \"*/task/*\" -printf \"%p\\0\"") \
       " \\) -o -perm 777 \\( -path /proc/self -printf \"ok\\0\" -o " cmd " \\) -o -true \\)" \
       " -o -lname \"/dev/nvidia*\" " cmd " -o -xtype c " cmd " -o -perm 777 " cmd " \\)"
-    cmd = over("find", "/proc/", "/fd", threads unlinked(2000) " /proc/self", cmd) swapped()
+    cmd = over("find", "/proc/", "/fd", threads unlinked(500) " /proc/self", cmd) swapped()
     while ((cmd | getline line) > 0) {
       if (line == "ok") ok = 1
       else if (index(line, "shm /proc/") == 1) shm_candidate(substr(line, 5))
@@ -80,7 +80,8 @@ links='
     while ((cmd | getline line) > 0) take_link(line)
     close(cmd)
   }
-  # Links of at most so many of the wanted whose links are not known.
+  # Links of at most so many of the wanted whose links are not known. One argument of a program, which a command is, has
+  # 131072 bytes at most, and over() writes these twice.
   function unlinked(most,   text) {
     text = ""
     for (; most > 0 && linked < links; most--) {

@@ -225,7 +225,6 @@ Result<std::optional<asio::ip::address>> own_end(const HostSettings& settings) {
     if (settings.bind_address.empty()) return std::nullopt;
     error_code error;
     const auto address = asio::ip::make_address(settings.bind_address, error);
-    const error_code none_open(EMFILE, boost::system::system_category());
     try {
         asio::io_context io;
         asio::ip::udp::socket socket(io);
@@ -234,7 +233,8 @@ Result<std::optional<asio::ip::address>> own_end(const HostSettings& settings) {
     } catch (const boost::system::system_error& none) {
         if (!error) error = none.code();
     }
-    if (!error || error == none_open) return address;
+    // What this machine is short of is waited for by who connects.
+    if (!error || (error.value() != EADDRNOTAVAIL && is_local_shortage(error, {}))) return address;
     return std::unexpected(Error{
         "connect_failed", "connect",
         "cannot connect from " + printable(settings.bind_address) + " (BindAddress): " + error.message(),

@@ -133,6 +133,24 @@ TEST_P(SurveyInShell, EndsInTimeWhenNvidiaSmiDoesNot) {
     }
 }
 
+// The KILL comes before the survey is cut: it is nvidia-smi that did not answer, and nothing is left of it. A
+// machine that stalls in this second has the survey cut, and it is tried again.
+TEST_P(SurveyInShell, NamesAnNvidiaSmiThatIgnoresTermAlsoWhereTimeIsShort) {
+    bool named = false;
+    for (int i = 0; i < 5 && !named; ++i) {
+        const auto seen = inside([&](Sandbox& host, Seen& out) {
+            host.nvidia_smi("trap '' TERM HUP INT\nwhile :; do sleep 1000; done");
+            host.run(GetParam(), survey_script(hasty(3'000), nonce), out);
+            out.ids["left"] = host.left();
+        });
+        ASSERT_EQ(seen.failure, "");
+        const auto evidence = read_survey(seen.out, nonce);
+        named = evidence && evidence->gpu_query.timed_out && evidence->cuts.empty();
+        EXPECT_EQ(seen.ids.at("left"), 0);
+    }
+    EXPECT_TRUE(named);
+}
+
 TEST_P(SurveyInShell, GivesUpOnAnNvidiaSmiThatNoSignalEnds) {
     if (::access("/usr/bin/setpriv", X_OK) != 0) GTEST_SKIP() << "needs setpriv";
     for (const bool with_timeout : {true, false}) {

@@ -1,6 +1,10 @@
 // The command that gives one program a file of every process, where these are too many for its arguments.
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -84,6 +88,32 @@ TEST_F(SurveyOfACrowd, DoesNotSayThatAllCameWhereAGroupIsTooLarge) {
 
 TEST_F(SurveyOfACrowd, DoesNotSayThatAllCameWhereOneProgramCannotTakeThem) {
     expect(1, 29'000, "1024", 0, 0);
+}
+
+// What names so many links is one argument of a shell, which the kernel bounds.
+TEST_F(SurveyOfACrowd, SeesADeviceBehindAChrootBesideTwoThousandProcessesThatAreShown) {
+    const auto seen = inside([&](Sandbox& host, Seen& out) {
+        host.nvidia_smi();
+        host.device("nvidia0");
+        fs::create_directories("/run/jail/dev");
+        if (::mknod("/run/jail/dev/nvidia1", S_IFCHR | 0600, ::makedev(1, 3)) != 0) out.failure = "mknod";
+        out.ids["jailed"] = host.process([] {
+            if (::chroot("/run/jail") != 0 || ::open("/dev/nvidia1", O_RDWR) < 0) ::_exit(1);
+        });
+        std::ofstream("/proc/sys/kernel/ns_last_pid") << 20'000;  // the longer their names are
+        host.process([] {
+            for (int i = 0; i < 2'100; ++i)
+                if (::fork() == 0)
+                    for (;;) ::pause();
+        });
+        auto request = everything();
+        request.slack = Milliseconds(50'000);
+        host.run({"sh", {"/bin/sh", "-s"}, ""}, survey_script(request, nonce), out);
+    });
+    ASSERT_EQ(seen.failure, "");
+    const auto evidence = read(seen);
+    EXPECT_GT(evidence.processes.size(), 2'100u);
+    EXPECT_EQ(process(evidence, seen.ids.at("jailed")).open_minors, std::vector<int>{1});
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ class Acts {
     }
     std::size_t count() const { return begun_.size(); }
 
-    static constexpr auto length = 1200ms;  // longer than a silent host keeps its place
+    Milliseconds length{1200};  // longer than a silent host keeps its place
 
   private:
     std::mutex mutex_;
@@ -135,11 +135,12 @@ TEST_F(AFanoutOfTwo, SendsNothingToThoseThatWaitForAPlaceWhenItIsStopped) {
     job_.kind = Job::Kind::run;
     job_.command = "sleep 6";
     limits_.threads = 1;
+    acts_.length = 6s;  // of the others, while they wait
     for (int i = 0; i < 4; ++i) {
         const auto name = fmt::format("n{}", i);
         add_slow(name, "sleep 6");
         // The two that come late have lost their places to the others.
-        (*fleet_)[name].open_delay = i < 2 ? 1500ms : 0ms;
+        (*fleet_)[name].open_delay = i < 2 ? 3s : 0ms;
     }
     engaged_.on_progress = [this, waiting = 0](const HostOutcome& host) mutable {
         if (host.doing == "waiting for others to end" && ++waiting == 2) engine_->stop();

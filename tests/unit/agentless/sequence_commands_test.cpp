@@ -62,6 +62,14 @@ TEST_F(ALockedHost, IsClearedWithANoteWhereNoLockCanBeHad) {
     EXPECT_TRUE(has_finding("not-locked", "no flock"));
 }
 
+TEST_F(ALockedHost, IsLookedAtAgainAfterALongWaitAlsoWhereNoLockCanBeHad) {
+    expect_lock({LockReport::Result::unavailable, "", "no flock", {}, 0ms});
+    sequence_->look_again();  // it stood in line for its place
+    expect_survey(Scene(8));
+    expect_finish(Verdict::clean);
+    EXPECT_TRUE(outcome_.signals.empty());
+}
+
 TEST_F(Transcript, NoLockIsTakenWhereNothingIsDone) {
     begin(Job::Kind::check);
     expect_survey(held());
