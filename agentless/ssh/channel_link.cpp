@@ -44,6 +44,7 @@ ssize_t ChannelLink::put(const void* bytes, std::size_t size) {
 }
 
 void ChannelLink::flush() {
+    const Lane::Reading reading(*lane_);
     const bool was_much = out_.size() >= much_unsent;
     if (!send()) return;
     if (was_much) event().notify();
@@ -51,6 +52,7 @@ void ChannelLink::flush() {
 }
 
 void ChannelLink::want_input() {
+    const Lane::Reading reading(*lane_);
     if (!receive()) return;
     event().notify();
     lane_->flush();  // the window may have been opened again

@@ -29,6 +29,7 @@ class ChannelLink final : public Link {
     bool failed() const override { return failed_; }
     std::size_t unsent() const override { return out_.size(); }
     std::size_t received() const override { return received_; }
+    std::size_t unread() const override { return in_end_ - in_begin_; }
     int descriptor() override;
     void close() override;
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 namespace cleanslate::agentless::ssh {
 namespace {
@@ -47,11 +48,15 @@ void Lane::retire() {
 bool Lane::turn() {
     Link& link = session_->link();
     const bool was_lost = link.failed();  // what came before is still to be read
-    const bool has_input = link.received() != seen_;
+    const bool has_input = std::exchange(was_read_, false) || link.received() != seen_;
     seen_ = link.received();
+    const std::size_t unread = link.unread();
     const bool good = step_open();
     for (ChannelLink* channel : links_) channel->pump(has_input);
     free_closed();
+    // Read on the way, by an open or a write: the channels have not looked for theirs.
+    if (!has_input && link.unread() != unread) others_may_have_input();
+    if (link.unread() > 0) was_read_ = true;
     link.flush();
     link.want_input();
     const bool needed = !links_.empty() || !closing_.empty() || !stuck();
@@ -136,9 +141,17 @@ void Lane::end() {
     if (const auto owner = owner_.lock()) owner->lane_ended(*this, std::move(unanswered));
 }
 
+std::size_t Lane::unread() const { return session_ ? session_->link().unread() : 0; }
+
+void Lane::others_may_have_input() {
+    was_read_ = true;
+    wake();
+}
+
 void Lane::remove(ChannelLink& link, LIBSSH2_CHANNEL* channel) {
     links_.erase(&link);
     if (!session_ || channel == nullptr) return;
+    const Reading reading(*this);
     if (libssh2_channel_free(channel) == LIBSSH2_ERROR_EAGAIN) closing_.push_back(channel);
     flush();
     if (links_.empty()) wake();  // the last one may be what a lane waited for

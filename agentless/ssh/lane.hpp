@@ -68,6 +68,23 @@ class Lane : public std::enable_shared_from_this<Lane> {
     bool stuck() const { return retired_ || (open_ && open_->given_up); }
     std::size_t channels() const { return links_.size(); }
 
+    // Notices, while it lives, whether a call of libssh2 reads what the session has received: any call may,
+    // and what it reads may be another channel's. Then the lane has a turn, for all its channels, and
+    // receives again: where all of them were full, nothing had been read, and nothing would wake it.
+    class Reading {
+      public:
+        explicit Reading(Lane& lane) : lane_(lane), before_(lane.unread()) {}
+        ~Reading() {
+            if (lane_.unread() != before_) lane_.others_may_have_input();
+        }
+        Reading(const Reading&) = delete;
+        Reading& operator=(const Reading&) = delete;
+
+      private:
+        Lane& lane_;
+        std::size_t before_;
+    };
+
     // For ChannelLink.
     void add(ChannelLink& link) { links_.insert(&link); }
     void remove(ChannelLink& link, LIBSSH2_CHANNEL* channel);
@@ -76,6 +93,8 @@ class Lane : public std::enable_shared_from_this<Lane> {
     int descriptor();
 
   private:
+    std::size_t unread() const;
+    void others_may_have_input();
     bool turn();
     bool step_open();
     bool answer_open(LIBSSH2_CHANNEL* channel, int code);
@@ -91,6 +110,7 @@ class Lane : public std::enable_shared_from_this<Lane> {
     std::vector<LIBSSH2_CHANNEL*> closing_;  // until the far end has closed them too
     std::shared_ptr<OpenRequest> open_;      // under way: libssh2 can have one
     std::size_t seen_ = 0;                   // of what the session received
+    bool was_read_ = false;                  // outside a turn, perhaps what is others'
     bool held_up_ = false, retired_ = false;
 };
 

@@ -37,6 +37,7 @@ class Link {
     virtual bool failed() const = 0;  // the peer closed it, or an error did: no more input will come
     virtual std::size_t unsent() const = 0;
     virtual std::size_t received() const = 0;  // bytes so far
+    virtual std::size_t unread() const = 0;    // of these, what take() has still to give
     // A descriptor for libssh2, which only looks at its flags.
     virtual int descriptor() = 0;
     virtual void close() = 0;

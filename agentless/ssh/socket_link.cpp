@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 #include <optional>
+#include <utility>
 
 namespace cleanslate::agentless::ssh {
 
@@ -88,6 +89,7 @@ ssize_t SocketLink::take(void* bytes, std::size_t size) {
     if (count == 0) return failed_ ? 0 : -EAGAIN;
     std::memcpy(bytes, in_.data() + in_begin_, count);
     in_begin_ += count;
+    taken_ += count;
     if (in_begin_ == in_.size()) {
         empty(in_);
         in_begin_ = 0;
@@ -138,6 +140,10 @@ void SocketLink::send_rest() {
 }
 
 void SocketLink::want_input() {
+    // libssh2 may ask for more and have left some of what there is, with data of channels that are no more:
+    // then whoever waits tries again, for as long as anything moves.
+    const std::size_t moved = received_ + taken_;
+    if (unread() > 0 && std::exchange(moved_, moved) != moved) event().notify();
     if (reading_ || closed_ || failed_ || in_.size() - in_begin_ >= max_unread) return;
     reading_ = true;
     // Only what came takes memory: thousands of hosts wait at a time, and nearly all of them for nothing yet.

@@ -40,6 +40,7 @@ class SocketLink : public Link, public std::enable_shared_from_this<SocketLink> 
     bool failed() const override { return failed_; }
     std::size_t unsent() const override { return out_.size() + (sending_.size() - sent_); }
     std::size_t received() const override { return received_; }
+    std::size_t unread() const override { return in_.size() - in_begin_; }
     int descriptor() override { return socket_.native_handle(); }
     void close() override;
 
@@ -55,7 +56,8 @@ class SocketLink : public Link, public std::enable_shared_from_this<SocketLink> 
     std::size_t in_begin_ = 0;
     std::string out_, sending_;  // sending_ is with Asio while out_ is filled
     std::size_t sent_ = 0;
-    std::size_t received_ = 0;
+    std::size_t received_ = 0, taken_ = 0;
+    std::size_t moved_ = 0;  // of both, when somebody was woken for what was left
     bool reading_ = false, writing_ = false, failed_ = false, closed_ = false;
 };
 

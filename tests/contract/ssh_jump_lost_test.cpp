@@ -103,7 +103,9 @@ TEST_F(SshJumpLost, hosts_are_dropped_while_their_bytes_flow) {
     for (int i = 0; i < 6; ++i) begin_hold(through(hop(jump)), "cat /dev/zero");
     io_.restart();
     io_.run_for(1s);  // into the limit of what a command may print, for some of them
-    EXPECT_TRUE(visit_each(through(hop(jump), 1)).front().ok("in\n"));
+    const auto visits = visit_each(through(hop(jump), 1));
+    EXPECT_TRUE(visits.front().ok("in\n"))
+        << visits.front().problem() << " while " << ended_.size() << " of 6 were dropped";
     run_until([&] { return ended_.size() == 6; });
     for (const auto& ran : ended_) {
         ASSERT_FALSE(ran);
