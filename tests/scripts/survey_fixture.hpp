@@ -66,6 +66,12 @@ class SurveyScript : public ::testing::TestWithParam<cleanslate::testing::Runner
     void SetUp() override { SKIP_WITHOUT_SANDBOX(); }
 };
 
+class Survey : public ::testing::Test {
+  protected:
+    void SetUp() override { SKIP_WITHOUT_SANDBOX(); }
+    const cleanslate::testing::Runner sh{"sh", {"/bin/sh", "-s"}, ""};
+};
+
 inline std::string name_of(const ::testing::TestParamInfo<cleanslate::testing::Runner>& info) {
     return info.param.name;
 }
