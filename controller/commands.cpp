@@ -6,9 +6,8 @@
 #include "base/text.hpp"
 #include "controller/console.hpp"
 #include "controller/exit_status.hpp"
-#include "controller/json_report.hpp"
+#include "controller/page.hpp"
 #include "controller/settings.hpp"
-#include "controller/text_report.hpp"
 #include "inventory/node_set.hpp"
 #include "playbooks/playbook.hpp"
 
@@ -91,23 +90,6 @@ void print_error(const Error& error) {
     Console console(STDERR_FILENO);
     console.write(fmt::format("cleanslate: {}\n", printable_lines(error.message)));
     if (!error.remedy.empty()) console.write(fmt::format("  -> {}\n", printable_lines(error.remedy)));
-}
-
-bool write_report(const Context& context, const Report& report) {
-    const Options& options = context.options;
-    const Sink sink = [&](std::string_view text) { context.out.write(text); };
-    if (options.format == Format::json) {
-        write_json(report, options.raw_commands, sink);
-    } else {
-        TextOptions text;
-        text.columns = context.terminal.out ? context.terminal.out_columns : 80;
-        text.color = use_color(options.color, context.terminal.out, context.environment);
-        text.raw_commands = options.raw_commands;
-        report.is_run() ? write_run_text(report, text, sink) : write_text(report, text, sink);
-    }
-    const auto written = context.out.finish();
-    if (!written) print_error(written.error());
-    return written.has_value();
 }
 
 }  // namespace cleanslate::controller

@@ -36,7 +36,16 @@ void print_error(const Error& error);
 // Ends stdout: 0, or exit_internal (and a word on stderr) if something of it was lost.
 int finish_output(const Context& context);
 
-// In the form that was asked for; false (and a word on stderr) if it could not be written whole.
-bool write_report(const Context& context, const Report& report);
+// In every form that was asked for, jsonl of a sweep aside; false (and a word on stderr) if one of them could
+// not be written whole. The others are written whatever becomes of it.
+bool write_reports(const Context& context, const Report& report);
+
+// The lists of hosts: emptied before a host is contacted, and written when all have ended. False (and a word
+// on stderr) as above.
+Status empty_host_lists(const Options& options);
+bool write_host_lists(const Context& context, const Report& report);
+
+// An error where one of the files could not be written, for what can be told before anything is done.
+Status may_write_reports(const Options& options);
 
 }  // namespace cleanslate::controller

@@ -12,6 +12,8 @@
 namespace cleanslate::controller {
 namespace {
 
+constexpr std::size_t hold = 256 * 1024;
+
 Status write_error(const std::string& path, const std::string& what, int error_number) {
     return fail("write", printable(path) + ": " + what + ": " + reason(error_number));
 }
@@ -101,29 +103,53 @@ Status may_replace(const std::string& path) {
     return {};
 }
 
-Status replace_file(const std::string& path, std::string_view text) {
-    const std::string target = resolved(path);
+FileReplacement::FileReplacement(const std::string& path) : path_(path), target_(resolved(path)) {
     struct stat old {};
-    const bool exists = ::lstat(target.c_str(), &old) == 0;
-    if (is_no_file(path, exists ? &old : nullptr))
-        return fail("write", printable(path) + ": not a regular file");
-    std::string name = folder_of(target) + "/.cleanslate.XXXXXX";
-    FileHandle file(::mkostemp(name.data(), O_CLOEXEC));
-    if (!file.valid()) return write_error(path, "cannot be written", errno);
-    const auto give_up = [&](const std::string& what, int error_number) {
-        ::unlink(name.c_str());
-        return write_error(path, what, error_number);
-    };
-    if (const auto written = write_all(file.get(), text); !written) {
-        ::unlink(name.c_str());
-        return std::unexpected(with_context(written.error(), printable(path)));
+    const bool exists = ::lstat(target_.c_str(), &old) == 0;
+    if (is_no_file(path, exists ? &old : nullptr)) {
+        state_ = fail("write", printable(path) + ": not a regular file");
+        return;
     }
-    if (::fchmod(file.get(), mode_for_new_file(exists ? &old : nullptr)) != 0) return give_up("chmod", errno);
-    if (::fsync(file.get()) != 0) return give_up("cannot be made durable", errno);
-    if (const int error_number = file.close(); error_number != 0)
-        return give_up("cannot be closed", error_number);
-    if (::rename(name.c_str(), target.c_str()) != 0) return give_up("cannot be put in place", errno);
-    return {};
+    mode_ = mode_for_new_file(exists ? &old : nullptr);
+    name_ = folder_of(target_) + "/.cleanslate.XXXXXX";
+    file_ = FileHandle(::mkostemp(name_.data(), O_CLOEXEC));
+    if (file_.valid()) return;
+    state_ = write_error(path_, "cannot be written", errno);
+    name_.clear();
+}
+
+FileReplacement::~FileReplacement() {
+    if (!name_.empty()) ::unlink(name_.c_str());
+}
+
+void FileReplacement::write(std::string_view text) {
+    if (!state_) return;
+    held_ += text;
+    if (held_.size() >= hold) flush();
+}
+
+void FileReplacement::flush() {
+    if (const auto written = write_all(file_.get(), held_); !written)
+        state_ = std::unexpected(with_context(written.error(), printable(path_)));
+    held_.clear();
+}
+
+Status FileReplacement::commit() {
+    if (state_) flush();
+    if (state_ && ::fchmod(file_.get(), mode_) != 0) state_ = write_error(path_, "chmod", errno);
+    if (state_ && ::fsync(file_.get()) != 0) state_ = write_error(path_, "cannot be made durable", errno);
+    if (const int error_number = file_.close(); state_ && error_number != 0)
+        state_ = write_error(path_, "cannot be closed", error_number);
+    if (state_ && ::rename(name_.c_str(), target_.c_str()) != 0)
+        state_ = write_error(path_, "cannot be put in place", errno);
+    if (state_) name_.clear();
+    return state_;
+}
+
+Status replace_file(const std::string& path, std::string_view text) {
+    FileReplacement file(path);
+    file.write(text);
+    return file.commit();
 }
 
 }  // namespace cleanslate::controller

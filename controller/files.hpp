@@ -1,6 +1,8 @@
 #pragma once
 // Files of the controller's own: made durable, private, and never half written where that matters.
 
+#include <sys/types.h>
+
 #include <string>
 #include <string_view>
 
@@ -20,7 +22,29 @@ Status make_parents(const std::string& path);
 Status sync_folder_of(const std::string& path);
 
 // Replaces `path` in one step: whoever reads it sees the old text or the new one. A symbolic link is
-// followed; what is there and no regular file is refused. The mode of a new file is 0644 less the umask.
+// followed; what is there and no regular file is refused. The mode of a new file is 0644 less the umask. What
+// is not committed leaves the old text as it was.
+class FileReplacement {
+  public:
+    explicit FileReplacement(const std::string& path);
+    ~FileReplacement();
+    FileReplacement(const FileReplacement&) = delete;
+    FileReplacement& operator=(const FileReplacement&) = delete;
+    void write(std::string_view text);
+    // Call once. The error of the first thing that went wrong, of kind "write".
+    Status commit();
+
+  private:
+    void flush();
+
+    std::string path_, target_, name_;
+    mode_t mode_ = 0;
+    FileHandle file_;
+    std::string held_;
+    Status state_;
+};
+
+// The same of a text that is there as a whole.
 Status replace_file(const std::string& path, std::string_view text);
 
 // An error where replace_file would fail for what can be told beforehand: no regular file, or a folder that

@@ -271,6 +271,8 @@ void write_head(JsonWriter& json, const Report& report) {
         json.key("schema").text("cleanslate.report/1");
         json.key("command").text(report.command);
         json.key("playbook").text_or_null(report.playbook);
+        json.key("inventory").text_or_null(report.inventory);
+        json.key("limit").text_or_null(report.limit);
         json.key("dry_run").boolean(report.dry_run);
         json.key("started").text(report.started);
         json.key("seconds").seconds(report.took);

@@ -121,40 +121,4 @@ void add_reach_options(CLI::App& app, Options& options) {
     app.option_defaults()->group("Options");
 }
 
-void add_color_option(CLI::App& app, Options& options) {
-    add_choice<ColorMode>(
-        app, "--color", options.color,
-        {{"auto", ColorMode::automatic}, {"always", ColorMode::always}, {"never", ColorMode::never}},
-        "Colour in text (default auto: on a terminal, unless $NO_COLOR is set)")
-        ->group("Report");
-}
-
-void add_verbosity_option(CLI::App& app, Options& options) {
-    app.add_flag("-v,--verbose", options.verbosity,
-                 "A line on stderr for each host that ends; -vv: details too")
-        ->group("Report");
-}
-
-void add_report_options(CLI::App& app, Options& options) {
-    add_choice<Format>(app, "--format", options.format, {{"text", Format::text}, {"json", Format::json}},
-                       "Form of the report on stdout (default text)")
-        ->group("Report");
-    add_color_option(app, options);
-}
-
-void add_clean_hosts_option(CLI::App& app, Options& options) {
-    add_text(
-        app, "--clean-hosts", "FILE", options.clean_hosts,
-        "Write the names of the clean hosts, one a line, in place at once; emptied at the start, so it never "
-        "lists what was not proven (default: none)")
-        ->group("Report");
-}
-
-void add_audit_option(CLI::App& app, Options& options) {
-    add_text(app, "--audit", "FILE", options.audit,
-             "Audit log: each signal and command, before it is sent and after (default: "
-             "$XDG_STATE_HOME/cleanslate/audit.jsonl, else ~/.local/state/cleanslate/audit.jsonl)")
-        ->group("Report");
-}
-
 }  // namespace cleanslate::controller

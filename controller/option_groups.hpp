@@ -19,11 +19,13 @@ void add_bounding_options(CLI::App& app, Options& options);
 void add_becoming_options(CLI::App& app, Options& options);
 void add_parse_options(CLI::App& app, Options& options);
 void add_audit_reading_options(CLI::App& app, Options& options);
-void add_report_options(CLI::App& app, Options& options);
+void add_report_options(CLI::App& app, Options& options);   // text or json
+void add_formats_options(CLI::App& app, Options& options);  // every form of a report
 void add_color_option(CLI::App& app, Options& options);
 void add_verbosity_option(CLI::App& app, Options& options);
 void add_audit_option(CLI::App& app, Options& options);
-void add_clean_hosts_option(CLI::App& app, Options& options);
+void add_host_lists_options(CLI::App& app, Options& options);
+void add_history_options(CLI::App& app, Options& options);
 void add_max_used_option(CLI::App& app, Options& options);
 
 // A help page of 80 columns, with the usage lines of this program.

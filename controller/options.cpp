@@ -40,8 +40,9 @@ void add_options_of(Command command, CLI::App& app, Options& options) {
             add_reach_options(app, options);
             add_becoming_options(app, options);
             add_judging_options(app, options);
-            add_report_options(app, options);
-            add_clean_hosts_option(app, options);
+            add_formats_options(app, options);
+            add_host_lists_options(app, options);
+            add_history_options(app, options);
             if (command == Command::clear) add_audit_option(app, options);
             add_verbosity_option(app, options);
             return;
@@ -52,7 +53,7 @@ void add_options_of(Command command, CLI::App& app, Options& options) {
                          "Show and store the command with the secrets in it (default: masked)");
             add_reach_options(app, options);
             add_becoming_options(app, options);
-            add_report_options(app, options);
+            add_formats_options(app, options);
             add_audit_option(app, options);
             add_verbosity_option(app, options);
             return;
@@ -77,7 +78,7 @@ void add_options_of(Command command, CLI::App& app, Options& options) {
             add_parse_options(app, options);
             add_max_used_option(app, options);
             add_baseline_options(app, options);
-            add_report_options(app, options);
+            add_formats_options(app, options);
             return;
         case Command::baseline:
             add_host_options(app, options);
@@ -133,10 +134,35 @@ bool has_hosts(Command command) {
            command != Command::audit;
 }
 
+// Stdout takes one thing: a report or a list of hosts.
+Status combine_formats(Options& options) {
+    std::size_t on_stdout = 0;
+    const auto count = [&](const auto& requests) {
+        on_stdout += static_cast<std::size_t>(
+            std::ranges::count_if(requests, [](const auto& request) { return request.to_stdout(); }));
+    };
+    count(options.formats);
+    count(options.clean_hosts);
+    count(options.not_clean_hosts);
+    if (on_stdout > 1)
+        return fail("usage",
+                    "stdout takes one report or list: give the others a file, as in --format html=FILE");
+    const auto surveys_gpus = [](const FormatRequest& request) {
+        return request.format == Format::csv || request.format == Format::prom;
+    };
+    if (options.command == Command::run && std::ranges::any_of(options.formats, surveys_gpus))
+        return fail("usage", "run surveys no GPU: it has no form csv or prom");
+    if (on_stdout == 0) options.formats.push_back({Format::text, "-"});
+    if (options.history && options.no_history)
+        return fail("usage", "--history does not go together with --no-history");
+    return {};
+}
+
 // What one option alone cannot know.
 Status combine(Options& options, const Environment& environment) {
     if (options.baseline_margin && !options.baseline)
         return fail("usage", "--baseline-margin goes together with --baseline FILE");
+    if (auto formats = combine_formats(options); !formats) return formats;
     if (!has_hosts(options.command)) return {};
     if (options.command == Command::baseline && (!options.output || options.output->empty()))
         return fail("usage", "baseline must be told which file to write: -o FILE");

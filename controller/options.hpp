@@ -11,13 +11,17 @@
 #include "agentless/recording.hpp"
 #include "base/result.hpp"
 #include "base/units.hpp"
+#include "controller/formats/format.hpp"
 
 namespace cleanslate::controller {
 
 enum class Command { check, clear, run, hosts, playbooks, parse, baseline, explain, audit, trust };
 std::string_view to_string(Command command);
+// check, clear, run: what contacts hosts and ends with a report of them.
+inline bool is_sweep(Command command) {
+    return command == Command::check || command == Command::clear || command == Command::run;
+}
 
-enum class Format { text, json };
 enum class ColorMode { automatic, always, never };
 
 struct Options {
@@ -77,11 +81,16 @@ struct Options {
     std::vector<std::string> audit_hosts;  // names, globs and node sets; none: every host
     std::optional<std::string> since;
     // What is told
-    Format format = Format::text;
+    Format format = Format::text;        // of commands that know text and json alone
+    std::vector<FormatRequest> formats;  // of reports; none: text on stdout, if nothing else is there
+    bool quiet = false;                  // of the text on stdout its last line
     ColorMode color = ColorMode::automatic;
     int verbosity = 0;
-    std::optional<std::string> clean_hosts;
+    std::vector<ListRequest> clean_hosts, not_clean_hosts;
+    std::optional<int> expect_hosts;  // so many clean ones are enough
     std::optional<std::string> audit;
+    std::optional<std::string> history;  // --history FILE; absent: the default one
+    bool no_history = false;
 };
 
 // The command line asked for a text (help, version) or was wrong.

@@ -47,6 +47,10 @@ Result<agentless::HostOutcome> judged(const Options& options) {
 }  // namespace
 
 int parse_command(const Context& context) {
+    if (auto may = may_write_reports(context.options); !may) {
+        print_error(may.error());
+        return exit_internal;
+    }
     const auto began = std::chrono::steady_clock::now();
     Report report;
     report.command = "parse";
@@ -59,7 +63,7 @@ int parse_command(const Context& context) {
     report.result.hosts.push_back(std::move(*host));
     report.took = std::chrono::duration_cast<Milliseconds>(std::chrono::steady_clock::now() - began);
     report.exit_status = exit_status(report, {});
-    return write_report(context, report) ? report.exit_status : exit_internal;
+    return write_reports(context, report) ? report.exit_status : exit_internal;
 }
 
 }  // namespace cleanslate::controller

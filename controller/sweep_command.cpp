@@ -71,10 +71,9 @@ Status prepare_order(const Context& context, Ready& ready) {
 // The files that must be writable before anything is done.
 Status prepare_files(const Context& context, Ready& ready) {
     const Options& options = context.options;
-    if (options.clean_hosts) {
-        // A list of an earlier sweep must not pass for this one's, whatever becomes of it.
-        if (auto emptied = replace_file(*options.clean_hosts, ""); !emptied) return emptied;
-    }
+    if (auto may = may_write_reports(options); !may) return may;
+    // A list of an earlier sweep must not pass for this one's, whatever becomes of it.
+    if (auto emptied = empty_host_lists(options); !emptied) return emptied;
     if (!ready.acts) return {};
     const std::string file = options.audit ? *options.audit : default_audit_file(context.environment);
     auto audit = AuditLog::open(file, actor_of_process(context.arguments, options.raw_commands));
@@ -136,20 +135,12 @@ Result<ClearResult> carry_out(const Context& context, const Ready& ready, const 
     return ClearResult{std::move(*result), Course::done, std::chrono::duration_cast<Milliseconds>(took)};
 }
 
-bool write_clean_hosts(const Options& options, const SweepResult& result) {
-    if (!options.clean_hosts) return true;
-    std::string names;
-    for (const HostOutcome& host : result.hosts)
-        if (host.verdict == Verdict::clean && !is_clean_in_part(host)) names += host.name + "\n";
-    const auto written = replace_file(*options.clean_hosts, names);
-    if (!written) print_error(with_context(written.error(), "--clean-hosts"));
-    return written.has_value();
-}
-
 Report report_of(const Context& context, const Ready& ready, ClearResult done, const std::string& started) {
     Report report;
     report.command = to_string(context.options.command);
     if (ready.order.job.playbook) report.playbook = ready.order.job.playbook->name;
+    report.inventory = context.options.inventory.value_or("");
+    report.limit = context.options.limit.value_or(context.options.targets.value_or(""));
     report.started = started;
     report.took = done.took;
     report.local = context.options.local;
@@ -165,10 +156,10 @@ Report report_of(const Context& context, const Ready& ready, ClearResult done, c
 // Report, list of clean hosts, audit: each is written whatever became of the others.
 int conclude(const Context& context, const Ready& ready, Report report, Course course, int stop_signal) {
     Ending ending{stop_signal, false};
-    if (!write_clean_hosts(context.options, report.result)) ending.write_failed = true;
+    if (!write_host_lists(context, report)) ending.write_failed = true;
     if (ready.audit && !ready.audit->state()) ending.write_failed = true;
     report.exit_status = exit_status(report, ending);
-    if (!write_report(context, report)) ending.write_failed = true;
+    if (!write_reports(context, report)) ending.write_failed = true;
     if (ready.audit) {
         ready.audit->end(stop_signal != 0 ? "interrupted" : to_string(course), exit_status(report, ending));
         if (const auto state = ready.audit->state(); !state) {

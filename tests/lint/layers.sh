@@ -59,6 +59,8 @@ door 'openssl/' 'agentless/ssh/*'
 door 'botan/' 'agentless/ssh/*'
 door 'CLI/' 'controller/*'
 door 'nlohmann/' 'controller/*'
+door 'sqlite3' 'controller/history/*'
+door 'zstd' 'controller/history/*'
 door 'boost/' 'agentless/*'
 
 # Asio stays out of every header that the inventory, the playbooks or the renderers could see.

@@ -58,7 +58,7 @@ std::vector<std::string> entries_of(const std::string& help) {
 
 TEST(Help, SaysEachDefault) {
     // Off unless given, as any flag without a value.
-    const Words flags{"--help", "--yes", "--local", "--verbose"};
+    const Words flags{"--help", "--yes", "--local", "--verbose", "--quiet", "--no-history"};
     for (const std::string command : commands) {
         const auto entries = entries_of(help_of({command, "--help"}));
         EXPECT_FALSE(entries.empty());

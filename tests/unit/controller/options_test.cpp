@@ -124,7 +124,7 @@ TEST(Values, OutOfRangeAreRefused) {
     EXPECT_THAT(refusal({"check", "--local", "-f", "0"}), HasSubstr("from 1 to"));
     EXPECT_THAT(refusal({"check", "--local", "-f", "99999999999999999999"}), HasSubstr("from 1 to"));
     EXPECT_THAT(refusal({"check", "--local", "-f", "4x"}), HasSubstr("from 1 to"));
-    EXPECT_THAT(refusal({"check", "--local", "--format", "xml"}), HasSubstr("text|json"));
+    EXPECT_THAT(refusal({"check", "--local", "--format", "xml"}), HasSubstr("html"));
     EXPECT_THAT(refusal({"check", "--local", "--color", "yes"}), HasSubstr("auto|always|never"));
     EXPECT_THAT(refusal({"check", "--local", "--host-key-check", "no"}), HasSubstr("strict|accept-new|off"));
     EXPECT_THAT(refusal({"parse", "--expect", "eight"}), HasSubstr("--expect"));
@@ -143,7 +143,9 @@ TEST(Values, HaveTheDocumentedDefaults) {
     EXPECT_EQ(options.playbook, "clear");
     EXPECT_EQ(options.settle, std::nullopt);
     EXPECT_EQ(options.max_used, std::nullopt);
-    EXPECT_EQ(options.format, Format::text);
+    ASSERT_EQ(options.formats.size(), 1u);
+    EXPECT_EQ(options.formats[0].format, Format::text);
+    EXPECT_TRUE(options.formats[0].to_stdout());
     EXPECT_EQ(options.color, ColorMode::automatic);
     EXPECT_FALSE(options.yes);
     EXPECT_FALSE(options.dry_run);

@@ -1,0 +1,94 @@
+// A finished report, in every form and into every file that was asked for.
+
+#include "base/text.hpp"
+#include "controller/commands.hpp"
+#include "controller/files.hpp"
+#include "controller/formats/host_lists.hpp"
+#include "controller/formats/render.hpp"
+
+namespace cleanslate::controller {
+namespace {
+
+Rendering rendering_of(const Context& context, const FormatRequest& request) {
+    const bool terminal = request.to_stdout() && context.terminal.out;
+    Rendering rendering;
+    rendering.columns = terminal ? context.terminal.out_columns : 80;
+    rendering.color = use_color(request.to_stdout() ? context.options.color : ColorMode::never, terminal,
+                                context.environment);
+    rendering.quiet = request.to_stdout() && context.options.quiet;
+    rendering.raw_commands = context.options.raw_commands;
+    return rendering;
+}
+
+Status write_one(const Context& context, const Report& report, const FormatRequest& request) {
+    const Rendering rendering = rendering_of(context, request);
+    if (request.to_stdout()) {
+        render(report, request.format, rendering, [&](std::string_view text) { context.out.write(text); });
+        return context.out.finish();
+    }
+    FileReplacement file(request.file);
+    render(report, request.format, rendering, [&](std::string_view text) { file.write(text); });
+    return file.commit();
+}
+
+}  // namespace
+
+bool write_reports(const Context& context, const Report& report) {
+    bool all = true;
+    for (const FormatRequest& request : context.options.formats) {
+        if (request.format == Format::jsonl && is_sweep(context.options.command))
+            continue;  // written as it went
+        const auto written = write_one(context, report, request);
+        if (written) continue;
+        print_error(with_context(written.error(), "--format " + std::string(to_string(request.format))));
+        all = false;
+    }
+    return all;
+}
+
+Status empty_host_lists(const Options& options) {
+    const auto empty = [](const std::vector<ListRequest>& requests, const char* option) -> Status {
+        for (const ListRequest& request : requests) {
+            if (request.to_stdout()) continue;
+            if (auto emptied = replace_file(request.file, ""); !emptied)
+                return std::unexpected(with_context(emptied.error(), option));
+        }
+        return {};
+    };
+    if (auto emptied = empty(options.clean_hosts, "--clean-hosts"); !emptied) return emptied;
+    return empty(options.not_clean_hosts, "--not-clean-hosts");
+}
+
+bool write_host_lists(const Context& context, const Report& report) {
+    bool all = true;
+    const auto write = [&](const std::vector<ListRequest>& requests, bool clean, const char* option) {
+        for (const ListRequest& request : requests) {
+            const std::string list = host_list(report, clean, request.form);
+            Status written;
+            if (request.to_stdout()) {
+                context.out.write(list);
+                written = context.out.finish();
+            } else {
+                written = replace_file(request.file, list);
+            }
+            if (written) continue;
+            print_error(with_context(written.error(), option));
+            all = false;
+        }
+    };
+    write(context.options.clean_hosts, true, "--clean-hosts");
+    write(context.options.not_clean_hosts, false, "--not-clean-hosts");
+    return all;
+}
+
+Status may_write_reports(const Options& options) {
+    for (const FormatRequest& request : options.formats) {
+        if (request.to_stdout()) continue;
+        if (auto may = may_replace(request.file); !may)
+            return std::unexpected(
+                with_context(may.error(), "--format " + std::string(to_string(request.format))));
+    }
+    return {};
+}
+
+}  // namespace cleanslate::controller
