@@ -134,16 +134,19 @@ bool has_hosts(Command command) {
            command != Command::audit;
 }
 
-// Stdout takes one thing: a report or a list of hosts.
+// Stdout takes one report or list of hosts, and so does each file.
 Status combine_formats(Options& options) {
-    std::size_t on_stdout = 0;
-    const auto count = [&](const auto& requests) {
-        on_stdout += static_cast<std::size_t>(
-            std::ranges::count_if(requests, [](const auto& request) { return request.to_stdout(); }));
+    std::vector<std::string> files;
+    const auto collect = [&](const auto& requests) {
+        for (const auto& request : requests) files.push_back(request.file);
     };
-    count(options.formats);
-    count(options.clean_hosts);
-    count(options.not_clean_hosts);
+    collect(options.formats);
+    collect(options.clean_hosts);
+    collect(options.not_clean_hosts);
+    const auto on_stdout = std::ranges::count(files, "-");
+    std::ranges::sort(files);
+    if (const auto twice = std::ranges::adjacent_find(files); twice != files.end() && *twice != "-")
+        return fail("usage", *twice + " is asked for twice: give each report and list a file of its own");
     if (on_stdout > 1)
         return fail("usage",
                     "stdout takes one report or list: give the others a file, as in --format html=FILE");

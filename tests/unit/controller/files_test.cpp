@@ -45,6 +45,25 @@ TEST(ReplaceFile, FollowsALink) {
     EXPECT_EQ(contents_of(folder.file("real.txt")), "new");
 }
 
+TEST(FileReplacement, LeavesTheOldTextUntilItIsCommitted) {
+    const TemporaryFolder folder;
+    put(folder.file("report.html"), "old");
+    {
+        FileReplacement file(folder.file("report.html"));
+        file.write(std::string(1u << 20, 'x'));
+        EXPECT_EQ(contents_of(folder.file("report.html")), "old");
+    }
+    EXPECT_EQ(contents_of(folder.file("report.html")), "old");
+    EXPECT_EQ(files_in(folder.file("")), 1u) << "what was written until then is gone";
+    FileReplacement file(folder.file("report.html"));
+    const std::string large(1u << 20, 'y');
+    file.write(large);
+    file.write("end");
+    ASSERT_TRUE(file.commit());
+    EXPECT_EQ(contents_of(folder.file("report.html")), large + "end");
+    EXPECT_EQ(files_in(folder.file("")), 1u);
+}
+
 TEST(MayReplace, ForeseesWhatReplaceFileWouldRefuse) {
     const TemporaryFolder folder;
     put(folder.file("there.txt"), "old");

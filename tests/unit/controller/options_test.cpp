@@ -331,5 +331,62 @@ TEST(Options, TrustIsAboutHostsOverSsh) {
     EXPECT_THAT(refusal({"trust"}), Not(HasSubstr("--local"))) << "it goes over SSH or not at all";
 }
 
+TEST(ReportOptions, AReportIsWrittenInSeveralFormsAtOnce) {
+    const Options options = read({"check", "--local", "--format", "html=fleet.html", "--format", "json",
+                                  "--format=prom=/var/lib/x.prom", "-q"});
+    ASSERT_EQ(options.formats.size(), 3u);
+    EXPECT_EQ(options.formats[0].file, "fleet.html");
+    EXPECT_EQ(options.formats[1].format, Format::json);
+    EXPECT_TRUE(options.formats[1].to_stdout());
+    EXPECT_EQ(options.formats[2].file, "/var/lib/x.prom");
+    EXPECT_TRUE(options.quiet);
+}
+
+TEST(ReportOptions, TextIsOnStdoutUnlessSomethingElseIs) {
+    const auto forms = [](std::vector<std::string> more) {
+        more.insert(more.begin(), {"check", "--local"});
+        std::vector<std::string> words;
+        for (const FormatRequest& request : read(more).formats)
+            words.push_back(std::string(to_string(request.format)) + "=" + request.file);
+        return words;
+    };
+    EXPECT_THAT(forms({}), ElementsAre("text=-"));
+    EXPECT_THAT(forms({"--format", "csv=x"}), ElementsAre("csv=x", "text=-"));
+    EXPECT_THAT(forms({"--format", "csv"}), ElementsAre("csv=-"));
+    EXPECT_THAT(forms({"--clean-hosts", "x"}), ElementsAre("text=-"));
+    EXPECT_THAT(forms({"--clean-hosts", "slurm=-"}), ElementsAre());
+}
+
+TEST(ReportOptions, StdoutAndEachFileTakeOneThing) {
+    EXPECT_THAT(refusal({"check", "--local", "--format", "json", "--format", "text"}),
+                HasSubstr("stdout takes one"));
+    EXPECT_THAT(refusal({"check", "--local", "--format", "json", "--clean-hosts", "-"}),
+                HasSubstr("stdout takes one"));
+    EXPECT_THAT(refusal({"check", "--local", "--clean-hosts", "-", "--not-clean-hosts", "mpi=-"}),
+                HasSubstr("stdout takes one"));
+    EXPECT_THAT(refusal({"check", "--local", "--format", "json=x", "--clean-hosts", "slurm=x"}),
+                HasSubstr("x is asked for twice"));
+    EXPECT_THAT(refusal({"check", "--local", "--format", "html="}), HasSubstr("wants a file"));
+}
+
+TEST(ReportOptions, RunHasNoFormsOfGpus) {
+    for (const std::string form : {"csv", "prom=x"})
+        EXPECT_THAT(refusal({"run", "--local", "--format", form, "--", "id"}), HasSubstr("surveys no GPU"));
+    EXPECT_EQ(read({"run", "--local", "--format", "junit=x", "--", "id"}).formats.size(), 2u);
+}
+
+TEST(ReportOptions, ListsAndTheirGate) {
+    const Options options = read({"check", "--local", "--clean-hosts", "a", "--clean-hosts", "slurm=b",
+                                  "--not-clean-hosts", "ansible=c", "--expect-hosts", "12"});
+    ASSERT_EQ(options.clean_hosts.size(), 2u);
+    EXPECT_EQ(options.clean_hosts[0].form, ListForm::plain);
+    EXPECT_EQ(options.clean_hosts[1].form, ListForm::slurm);
+    EXPECT_EQ(options.not_clean_hosts.at(0).file, "c");
+    EXPECT_EQ(options.expect_hosts, 12);
+    for (const std::string count : {"0", "-1", "", "1.5", "99999999999"})
+        EXPECT_THAT(refusal({"check", "--local", "--expect-hosts", count}), HasSubstr("--expect-hosts"));
+    EXPECT_THAT(refusal({"check", "--local", "--history", "x", "--no-history"}), HasSubstr("--no-history"));
+}
+
 }  // namespace
 }  // namespace cleanslate::controller::testing
