@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "outcomes.hpp"
+#include "golden_report.hpp"
 
 namespace cleanslate::controller::testing {
 namespace {
@@ -59,7 +59,7 @@ TEST(JsonReport, OfACleanHostHasEachGpu) {
     ASSERT_EQ(host["gpus"].size(), 8u);
     EXPECT_EQ(host["gpus"][4], Json::parse(R"({"index":4,"uuid":"GPU-4","bus_id":"00000000:04:00.0",
         "name":"NVIDIA H200","used_mib":51,"total_mib":143771,"limit_mib":null,"verdict":"clean",
-        "repaired":false,"findings":[],"holders":[],"optional":null,"instances":[]})"));
+        "judged":true,"repaired":false,"findings":[],"holders":[],"optional":null,"instances":[]})"));
 }
 
 TEST(JsonReport, HasNeitherPidNorStartOfAHolderThatTheDriverDoesNotName) {
@@ -269,8 +269,14 @@ TEST(JsonReport, ListsWhatWasLeftAlone) {
     HostOutcome host = dirty_host("gpu01");
     host.spared = {{{345, 99}, "protected", "built-in: nvidia-persistenced"}};
     host.spared_holders = {holder(345, "root", "nvidia-persistenced")};
-    EXPECT_EQ(only_host(host)["spared"][0], Json::parse(R"({"pid":345,"start":"99","user":"root",
-        "command":"nvidia-persistenced","code":"protected","why":"built-in: nvidia-persistenced"})"));
+    const Json spared = only_host(host)["spared"][0];
+    EXPECT_EQ(spared["pid"], 345);
+    EXPECT_EQ(spared["start"], "99");
+    EXPECT_EQ(spared["user"], "root");
+    EXPECT_EQ(spared["command"], "nvidia-persistenced");
+    EXPECT_EQ(spared["exe"], "/usr/bin/python3.11") << "all that is known of a holder";
+    EXPECT_EQ(spared["code"], "protected");
+    EXPECT_EQ(spared["why"], "built-in: nvidia-persistenced");
 }
 
 TEST(JsonReport, SaysWhatStoppedTheSweep) {
@@ -288,6 +294,55 @@ TEST(JsonReport, OfThisMachineHasNoPort) {
     Report report = report_of({clean_host("here")});
     report.local = true;
     EXPECT_TRUE(read_back(report)["hosts"][0]["port"].is_null());
+}
+
+TEST(JsonReport, SaysOfWhichGpusAVerdictIsAndWhoseTheHostIs) {
+    HostOutcome host = clean_host("gpu01");
+    host.last->gpus[1].judged = false;
+    host.driver_version = "570.86.15";
+    const Json json = only_host(host);
+    EXPECT_EQ(json["gpus"][0]["judged"], true);
+    EXPECT_EQ(json["gpus"][1]["judged"], false);
+    EXPECT_EQ(json["boot_id"], "b00t");
+    EXPECT_EQ(json["driver_version"], "570.86.15");
+    EXPECT_EQ(json["surveyed"], true);
+    EXPECT_EQ(only_host(unreachable_host("gpu01"))["surveyed"], false);
+}
+
+TEST(JsonReport, SaysAllThatIsKnownOfASignalledProcessAndHowItWasAtTheEnd) {
+    HostOutcome host = dirty_host("gpu01");
+    host.signals = {signal_action(1, "TERM", host.last->gpus[2].holders[0], SignalResult::alive)};
+    host.signals[0].state = 'D';
+    const Json action = only_host(host, "clear")["actions"][0];
+    EXPECT_EQ(action["state"], "S");
+    EXPECT_EQ(action["end_state"], "D");
+    EXPECT_EQ(action["used_mib"], 76'107);
+    EXPECT_EQ(action["inherited"], true);
+}
+
+TEST(JsonReport, SaysWhoTheTargetsOfAStopAre) {
+    HostOutcome host = planned_host("gpu01");
+    host.plan_steps[1].targets.push_back({900, 5900});
+    host.plan_steps[1].target_holders = {holder(900, "bob", "bash")};
+    const Json targets = only_host(host, "clear")["plan"][1]["targets"];
+    EXPECT_FALSE(targets[0].contains("user"));
+    EXPECT_EQ(targets[1]["user"], "bob");
+}
+
+TEST(JsonReport, SaysThatAnAuditFailed) {
+    Report report = report_of({clean_host("gpu01")}, "clear");
+    EXPECT_TRUE(read_back(report)["audit_error"].is_null());
+    report.result.audit_failed = true;
+    report.result.audit_error = "disk full";
+    EXPECT_EQ(read_back(report)["audit_error"], "disk full");
+}
+
+TEST(JsonReport, HasItsPiecesAloneAsTheyStandInTheDocument) {
+    const Report report = golden_report();
+    const std::string text = written(report);
+    EXPECT_NE(text.find("\"summary\":" + json_of_summary(report) + ",\n\"hosts\":["), std::string::npos);
+    for (const HostOutcome& host : report.result.hosts)
+        EXPECT_NE(text.find("\n" + json_of_host(report, host, false)), std::string::npos) << host.name;
 }
 
 TEST(JsonReport, IsWrittenHostByHost) {
