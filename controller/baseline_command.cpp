@@ -53,7 +53,7 @@ Result<SweepResult> look(const Context& context, std::vector<HostTask> tasks, co
                          const std::vector<std::string>& notes, StopSignals& signals) {
     const auto job = job_for(context.options, context.environment);
     if (!job) return std::unexpected(job.error());
-    Progress progress({2, context.terminal.err, context.terminal.err_columns, context.options.verbosity});
+    Progress progress(progress_settings(context.terminal, context.options, context.environment));
     NoAudit no_audit;
     const Sweeper sweep = fleet_sweeper(reach, progress, no_audit, signals);
     for (const std::string& note : notes) progress.say("note: " + note);

@@ -192,7 +192,7 @@ int sweep_command(const Context& context) {
         return exit_internal;
     }
     StopSignals signals;
-    Progress progress({2, context.terminal.err, context.terminal.err_columns, context.options.verbosity});
+    Progress progress(progress_settings(context.terminal, context.options, context.environment));
     NoAudit no_audit;
     const Sweeper sweep =
         fleet_sweeper(reach, progress, ready.audit ? static_cast<Audit&>(*ready.audit) : no_audit, signals);

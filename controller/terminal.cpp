@@ -17,11 +17,7 @@
 namespace cleanslate::controller {
 namespace {
 
-std::size_t columns_of(int fd) {
-    winsize size{};
-    if (::ioctl(fd, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 80;
-    return std::clamp<std::size_t>(size.ws_col, 40, 400);
-}
+std::size_t columns_of(int fd) { return std::clamp<std::size_t>(columns_now(fd).value_or(80), 40, 400); }
 
 FileHandle controlling_terminal() { return FileHandle(::open("/dev/tty", O_RDONLY | O_CLOEXEC | O_NOCTTY)); }
 
@@ -31,6 +27,11 @@ void say(int fd, std::string_view text) {
         if (written < 0 && errno != EINTR) return;  // nobody sees the question: nobody answers it either
         if (written > 0) text.remove_prefix(static_cast<std::size_t>(written));
     }
+}
+
+std::string_view value_of(const Environment& environment, const std::string& name) {
+    const auto found = environment.find(name);
+    return found == environment.end() ? std::string_view{} : std::string_view(found->second);
 }
 
 bool is_yes(std::string_view line) {
@@ -52,14 +53,30 @@ Terminal terminal_of_process() {
     return terminal;
 }
 
+std::optional<std::size_t> columns_now(int fd) {
+    winsize size{};
+    if (::ioctl(fd, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return std::nullopt;
+    return size.ws_col;
+}
+
+bool is_in_foreground(int fd) { return ::tcgetpgrp(fd) == ::getpgrp(); }
+
+bool is_in_background(int fd) {
+    const pid_t foreground = ::tcgetpgrp(fd);
+    return foreground >= 0 && foreground != ::getpgrp();
+}
+
+bool can_redraw(const Environment& environment) { return value_of(environment, "TERM") != "dumb"; }
+
+bool rewraps(const Environment& environment) {
+    const std::string_view term = value_of(environment, "TERM");
+    if (!value_of(environment, "XTERM_VERSION").empty() || term == "linux") return false;
+    return !term.starts_with("screen") || !value_of(environment, "TMUX").empty();
+}
+
 bool use_color(ColorMode mode, bool on_terminal, const Environment& environment) {
     if (mode != ColorMode::automatic) return mode == ColorMode::always;
-    const auto set = [&](const std::string& name) {
-        const auto found = environment.find(name);
-        return found != environment.end() && !found->second.empty();
-    };
-    const auto term = environment.find("TERM");
-    return on_terminal && !set("NO_COLOR") && !(term != environment.end() && term->second == "dumb");
+    return on_terminal && value_of(environment, "NO_COLOR").empty() && can_redraw(environment);
 }
 
 bool can_ask(const Terminal& terminal, const Options& options) {

@@ -44,6 +44,15 @@ TEST_F(AtATerminal, APlanThatIsAgreedToIsCarriedOut) {
     EXPECT_EQ(terminal->wait_end(), 0) << terminal->screen();
 }
 
+TEST_F(AtATerminal, WhatIsTypedBeforeTheQuestionIsNoAnswerToIt) {
+    up("hosts/leak.host");
+    const auto terminal = open({"clear", "-l", "all"});
+    terminal->type("\n");
+    ASSERT_TRUE(terminal->wait_for("[y/N]")) << terminal->screen();
+    terminal->type("y\n");
+    EXPECT_EQ(terminal->wait_end(), 0) << terminal->screen();
+}
+
 TEST_F(AtATerminal, WhoAppearsBetweenThePlanAndTheYesIsNotSignalled) {
     up("hosts/leak.host");
     const auto terminal = open({"clear", "-l", "all"});

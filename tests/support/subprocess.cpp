@@ -136,6 +136,13 @@ void Terminal::type(const std::string& keys) {
     [[maybe_unused]] const auto n = write(fd_, keys.data(), keys.size());
 }
 
+void Terminal::resize(unsigned short columns) {
+    const winsize size{24, columns, 0, 0};
+    ioctl(fd_, TIOCSWINSZ, &size);
+}
+
+void Terminal::forget() { screen_.clear(); }
+
 void Terminal::hang_up() {
     close(fd_);
     fd_ = -1;

@@ -37,6 +37,8 @@ class Terminal {
     bool wait_for(const std::string& text, std::chrono::seconds deadline = std::chrono::seconds(30));
     void type(const std::string& keys);
     void signal(int number);
+    void resize(unsigned short columns);
+    void forget();   // the screen so far
     void hang_up();  // as when its window is closed: nothing is read or typed any more
     int wait_end(std::chrono::seconds deadline = std::chrono::seconds(60));  // as Ended::status
     const std::string& screen() const { return screen_; }                    // everything printed so far

@@ -6,7 +6,6 @@
 #include <poll.h>
 
 #include "controller/file_handle.hpp"
-#include "controller/page.hpp"
 #include "outcomes.hpp"
 
 namespace cleanslate::controller::testing {
@@ -14,53 +13,6 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-ProgressState state(std::size_t done, std::size_t total) {
-    ProgressState state;
-    state.done = done;
-    state.total = total;
-    state.elapsed = Milliseconds{3400};
-    return state;
-}
-
-TEST(ProgressLine, CountsWhatIsDone) {
-    ProgressState now = state(12, 64);
-    EXPECT_EQ(progress_line(state(0, 64), 80), "0/64 hosts; 3 s");
-    now.counts = {10, 1, 0, 0, 1};
-    EXPECT_EQ(progress_line(now, 80), "12/64 hosts: 10 clean, 1 dirty, 1 unreachable; 3 s");
-}
-
-TEST(ProgressLine, NamesTheSlowestHostOnlyWhenItStalls) {
-    ProgressState now = state(63, 64);
-    now.slowest = "gpu07";
-    now.slowest_doing = "survey";
-    now.slowest_for = Milliseconds{12'000};
-    EXPECT_THAT(progress_line(now, 80), Not(HasSubstr("gpu07")));
-    now.quiet_for = Milliseconds{3000};
-    EXPECT_THAT(progress_line(now, 80), HasSubstr("; waiting for gpu07: survey (12 s)"));
-}
-
-TEST(ProgressLine, FitsItsColumns) {
-    ProgressState now = state(12, 64);
-    now.quiet_for = Milliseconds{9000};
-    now.slowest = std::string(200, 'x');
-    EXPECT_EQ(width_of(progress_line(now, 60)), 60u);
-}
-
-TEST(ProgressLine, LetsNoByteSteerTheTerminal) {
-    ProgressState now = state(0, 1);
-    now.quiet_for = Milliseconds{9000};
-    now.slowest = "gpu\x1b[2J";
-    EXPECT_THAT(progress_line(now, 80), Not(HasSubstr("\x1b")));
-}
-
-TEST(ProgressLine, OfAnAdHocCommandCountsWhoCouldNotBeAsked) {
-    ProgressState now = state(2, 3);
-    now.verdicts = false;
-    now.counts = {0, 0, 0, 2, 0};
-    now.not_asked = 1;
-    EXPECT_EQ(progress_line(now, 80), "2/3 hosts: 1 not asked; 3 s");
-}
 
 // A progress whose stream is a pipe that is read back.
 class Watched : public ::testing::Test {
@@ -147,6 +99,31 @@ TEST_F(Watched, SaysItsLinesAboveTheDrawnOne) {
     EXPECT_THAT(read_all(), HasSubstr("\r\x1b[Kinterrupted\\x0A\\x1B\n"));
 }
 
+TEST_F(Watched, KeepsTheDrawnLineBelowWhatItPrints) {
+    Progress progress({in_.get(), true, 80, 1});
+    progress.begin(64, true);
+    const std::string drawn = read_some();
+    ASSERT_THAT(drawn, HasSubstr("0/64 hosts"));
+    progress.host_finished(clean_host("gpu01"));
+    EXPECT_THAT(read_some(), HasSubstr("\r\x1b[Kgpu01: clean, 1.2 s\n["));
+    progress.end();
+}
+
+TEST_F(Watched, SaysWhoIsUnfinishedWhenAskedAndOnlyDuringASweep) {
+    Progress progress({in_.get(), false, 80, 0});
+    progress.say_unfinished();
+    progress.begin(5, true);
+    HostOutcome host = clean_host("gpu01");
+    host.doing = "survey";
+    progress.host_started(host);
+    progress.host_started(clean_host("gpu02"));
+    progress.host_finished(clean_host("gpu02"));
+    progress.say_unfinished();
+    progress.end();
+    progress.say_unfinished();
+    EXPECT_EQ(read_all(), "1 host under way, 3 not begun:\n  survey, 0 s: gpu01 (1)\n");
+}
+
 TEST_F(Watched, CanBeginAgain) {
     Progress progress({in_.get(), true, 80, 0});
     for (int sweep = 0; sweep < 3; ++sweep) {
@@ -155,6 +132,33 @@ TEST_F(Watched, CanBeginAgain) {
     }
     progress.end();
     EXPECT_THAT(read_all(), Not(HasSubstr("2/1")));
+}
+
+Options quiet(bool quiet) {
+    Options options;
+    options.quiet = quiet;
+    return options;
+}
+
+TEST(ProgressSettings, NothingIsDrawnInAPipeWithQuietAndOnADumbTerminal) {
+    const Terminal all{true, true, true, 80, 80};
+    EXPECT_TRUE(progress_settings(all, quiet(false), {}).redraw);
+    EXPECT_FALSE(progress_settings(all, quiet(true), {}).redraw);
+    EXPECT_FALSE(progress_settings(all, quiet(false), {{"TERM", "dumb"}}).redraw);
+    EXPECT_FALSE(progress_settings({true, true, false, 80, 80}, quiet(false), {}).redraw);
+}
+
+TEST(ProgressSettings, EnterIsReadOnlyWhereItsAnswerIsSeen) {
+    EXPECT_EQ(progress_settings({true, true, true, 80, 80}, quiet(false), {}).keys, 0);
+    EXPECT_EQ(progress_settings({true, true, true, 80, 80}, quiet(true), {}).keys, -1);
+    EXPECT_EQ(progress_settings({false, true, true, 80, 80}, quiet(false), {}).keys, -1);
+    EXPECT_EQ(progress_settings({true, true, false, 80, 80}, quiet(false), {}).keys, -1);
+}
+
+TEST(ProgressSettings, TheBarIsColouredAsTheReportIs) {
+    const Terminal all{true, true, true, 80, 80};
+    EXPECT_TRUE(progress_settings(all, {}, {}).color);
+    EXPECT_FALSE(progress_settings(all, {}, {{"NO_COLOR", "1"}}).color);
 }
 
 }  // namespace
