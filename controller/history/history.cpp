@@ -1,0 +1,38 @@
+#include "controller/history/history.hpp"
+
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "controller/audit_log.hpp"
+
+namespace cleanslate::controller {
+namespace {
+
+std::string name_of_machine() {
+    char name[256] = {};
+    return ::gethostname(name, sizeof name - 1) == 0 ? name : "";
+}
+
+// One name for a file, however it was named.
+std::string one_name_of(const std::string& path) {
+    std::error_code failed;
+    const auto name = std::filesystem::weakly_canonical(path, failed);
+    return failed ? path : name.string();
+}
+
+}  // namespace
+
+std::string default_history_file(const Environment& environment) {
+    const std::string beside = default_audit_file(environment);
+    return beside.empty() ? beside : beside.substr(0, beside.rfind('/') + 1) + "history.db";
+}
+
+SweepScope scope_of(const Options& options) {
+    if (options.local) return {"--local", name_of_machine()};
+    if (options.targets) return {"-H", *options.targets};
+    const std::string inventory = options.inventory.value_or("-");
+    return {inventory == "-" ? inventory : one_name_of(inventory), options.limit.value_or("all")};
+}
+
+}  // namespace cleanslate::controller

@@ -1,0 +1,68 @@
+#include <fmt/core.h>
+
+#include "controller/history/database_errors.hpp"
+#include "controller/history/packing.hpp"
+#include "controller/history/report_parts.hpp"
+#include "controller/report_reader.hpp"
+
+namespace cleanslate::controller::history {
+namespace {
+
+// Reads part by part: the whole document is never in memory, only what was read of it.
+class PartReader {
+  public:
+    PartReader(Store& store, SweepId sweep)
+        : store_(store),
+          parts_(store.database(),
+                 "SELECT p.part, p.packed, b.packed FROM parts p JOIN bases b ON b.id = p.base "
+                 "WHERE p.sweep = ? ORDER BY p.part") {
+        parts_.start(sweep);
+    }
+    // The next part's text; nothing: there is none left, or an error of the database.
+    Result<std::optional<std::string>> next() {
+        if (!parts_.step()) return std::nullopt;
+        if (parts_.integer(0) != part_++) return std::unexpected(damaged("a part of the report is missing"));
+        const auto base = unpacker_.unpack(parts_.bytes(2), {}, most_bytes_of_part);
+        if (!base) return std::unexpected(damaged(base.error().message));
+        auto text = unpacker_.unpack(parts_.bytes(1), *base, most_bytes_of_part);
+        if (!text) return std::unexpected(damaged(text.error().message));
+        return std::move(*text);
+    }
+    Error damaged(const std::string& what) const {
+        return history_error(store_.path(), what, move_it_away(store_.path()));
+    }
+
+  private:
+    Store& store_;
+    Statement parts_;
+    Unpacker unpacker_;
+    std::int64_t part_ = 0;
+};
+
+}  // namespace
+
+Result<Report> load_report(Store& store, SweepId sweep) {
+    Transaction one_look(store.database(), Transaction::Kind::read);
+    PartReader parts(store, sweep);
+    auto head = parts.next();
+    if (!head) return std::unexpected(head.error());
+    if (auto state = store.database().state(); !state) return std::unexpected(state.error());
+    if (!*head)
+        return std::unexpected(parts.damaged(fmt::format("the report of sweep {} is not in it", sweep)));
+    const std::string where = fmt::format("sweep {} of history {}", sweep, store.path());
+    const std::string end = "\n]}\n";
+    auto report = read_report(**head + end, where);
+    if (!report) return std::unexpected(report.error());
+    for (;;) {
+        auto text = parts.next();
+        if (!text) return std::unexpected(text.error());
+        if (!*text) break;
+        auto some = read_report(**head + "\n" + **text + end, where);
+        if (!some) return std::unexpected(some.error());
+        for (auto& host : some->result.hosts) report->result.hosts.push_back(std::move(host));
+    }
+    if (auto state = store.database().state(); !state) return std::unexpected(state.error());
+    return report;
+}
+
+}  // namespace cleanslate::controller::history
