@@ -32,9 +32,11 @@ void write_act(Page& page, std::size_t indent, const CommandAction& action, bool
     page.line(indent, {{head}, {ellipsize(shown_command(action.command, raw), room)}, {tail}});
     page.wrapped(indent + 4, action.about, Style::dim);
     if (action.ok || !was_tried(action)) return;
-    for (const std::string* stream : {&action.out, &action.err})
-        for (std::string_view line : split(trim(*stream), '\n'))
+    for (const std::string* stream : {&action.out, &action.err}) {
+        const std::string shown = printable_lines(*stream);
+        for (std::string_view line : split(trim(shown), '\n'))
             if (!trim(line).empty()) page.cut(indent + 4, {{std::string(trim(line)), Style::dim}});
+    }
 }
 
 // A daemon that is stopped for a reset, or started again after it.

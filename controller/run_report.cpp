@@ -44,17 +44,17 @@ Answer answer_of(const HostOutcome& host) {
     answer.ending = ending_of(host);
     if (host.error) answer.remedy = host.error->remedy;
     if (!host.commands.empty()) {
-        answer.out = host.commands.back().out;
-        answer.err = host.commands.back().err;
+        answer.out = printable_lines(host.commands.back().out);
+        answer.err = printable_lines(host.commands.back().err);
     }
     return answer;
 }
 
+// Of printable lines.
 void write_stream(Page& page, std::string_view text) {
     if (text.ends_with('\n')) text.remove_suffix(1);
     if (text.empty()) return;
-    const std::string safe = printable_lines(text);
-    for (const std::string_view line : split(safe, '\n')) {
+    for (const std::string_view line : split(text, '\n')) {
         std::string shown;
         for (const char c : line) c == '\t' ? shown.append(8 - width_of(shown) % 8, ' ') : shown += c;
         page.line(4, {{shown}});

@@ -134,8 +134,11 @@ std::string courses_text(const Report& report) {
         {"host-busy", "busy"}, {"vetoed", "vetoed"}, {"too-many-targets", "with too many targets"}};
     std::string text;
     for (const auto& [code, word] : courses) {
+        const auto among = [&](const std::vector<Finding>& findings) {
+            return std::ranges::find(findings, code, &Finding::code) != findings.end();
+        };
         const auto has = [&](const HostOutcome& host) {
-            return std::ranges::find(host.findings, code, &Finding::code) != host.findings.end();
+            return among(host.findings) || (host.last && among(host.last->findings));
         };
         if (const auto count = std::ranges::count_if(report.result.hosts, has); count > 0)
             text += fmt::format("{}{} {}", text.empty() ? "; " : ", ", count, word);

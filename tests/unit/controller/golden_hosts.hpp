@@ -181,10 +181,10 @@ inline HostOutcome golden_cleared_host(int number, std::string name) {
     using Kind = CommandAction::Kind;
     HostOutcome host = golden_host(number, std::move(name), 8);
     const Holder worker = holder(2001, "frank", "python3 -m sglang.launch_server --tp 8");
-    const auto signal = [&](int step, std::string name, Pid pid, SignalResult result) {
+    const auto signal = [&](int step, std::string which, Pid pid, SignalResult result) {
         Holder who = worker;
         who.key = {pid, 90'000u + static_cast<std::uint64_t>(pid)};
-        host.signals.push_back(signal_action(step, std::move(name), who, result));
+        host.signals.push_back(signal_action(step, std::move(which), who, result));
     };
     signal(2, "TERM", 2001, SignalResult::ended);
     signal(2, "TERM", 2002, SignalResult::alive);
