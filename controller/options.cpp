@@ -43,6 +43,7 @@ void add_options_of(Command command, CLI::App& app, Options& options) {
             add_formats_options(app, options);
             add_host_lists_options(app, options);
             add_history_options(app, options);
+            add_unattended_options(app, options);
             if (command == Command::clear) add_audit_option(app, options);
             add_verbosity_option(app, options);
             return;
@@ -158,7 +159,7 @@ Status combine_formats(Options& options) {
     if (on_stdout == 0) options.formats.push_back({Format::text, "-"});
     if (options.history && options.no_history)
         return fail("usage", "--history does not go together with --no-history");
-    return {};
+    return combine_unattended(options);
 }
 
 // What one option alone cannot know.

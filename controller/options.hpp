@@ -91,6 +91,11 @@ struct Options {
     std::optional<std::string> audit;
     std::optional<std::string> history;  // --history FILE; absent: the default one
     bool no_history = false;
+    // When nobody watches
+    Milliseconds jitter{0};  // waited at most before the first contact
+    bool exclusive = false;  // no other sweep of the inventory at the same time
+    std::optional<std::string> on_change;
+    std::optional<Milliseconds> on_change_timeout;
 };
 
 // The command line asked for a text (help, version) or was wrong.

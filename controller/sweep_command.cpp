@@ -16,6 +16,7 @@
 #include "controller/plan_view.hpp"
 #include "controller/settings.hpp"
 #include "controller/sweep_runner.hpp"
+#include "controller/unattended.hpp"
 #include "inventory/node_set.hpp"
 
 namespace cleanslate::controller {
@@ -178,6 +179,11 @@ int sweep_command(const Context& context) {
         print_error(order.error());
         return exit_usage;
     }
+    const auto lock = take_lock(context);
+    if (!lock) {
+        print_error(lock.error());
+        return lock.error().kind == "write" ? exit_internal : exit_usage;
+    }
     Reach reach = reach_for(context.options, context.environment);
     if (auto filled = fill_passwords(context.options, ready.order.tasks, reach); !filled) {
         print_error(filled.error());
@@ -197,8 +203,11 @@ int sweep_command(const Context& context) {
     const Sweeper sweep =
         fleet_sweeper(reach, progress, ready.audit ? static_cast<Audit&>(*ready.audit) : no_audit, signals);
     for (const std::string& note : ready.notes) progress.say("note: " + note);
+    const bool begins = wait_out_jitter(context.options, progress, signals);
     const std::string started = rfc3339(std::time(nullptr));
-    auto done = carry_out(context, ready, sweep, signals);
+    auto done =
+        begins ? carry_out(context, ready, sweep, signals)
+               : ClearResult{not_begun(ready.order, true), ready.acts ? Course::stopped : Course::done, {}};
     if (!done) {
         print_error(done.error());
         const bool internal = done.error().kind == "internal" || done.error().kind == "audit";

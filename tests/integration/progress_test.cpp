@@ -1,37 +1,13 @@
 // The line that a terminal shows while a sweep runs, and Enter, over hosts that accept a connection and say
 // nothing.
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-
 #include <fstream>
 
 #include "tests/integration/program.hpp"
+#include "tests/integration/silent_host.hpp"
 
 namespace cleanslate::testing {
 namespace {
-
-class Silence {
-  public:
-    Silence() : fd_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-        sockaddr_in address{};
-        address.sin_family = AF_INET;
-        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-        socklen_t size = sizeof address;
-        if (bind(fd_, reinterpret_cast<sockaddr*>(&address), size) != 0 || listen(fd_, 64) != 0 ||
-            getsockname(fd_, reinterpret_cast<sockaddr*>(&address), &size) != 0)
-            ADD_FAILURE() << "no port to listen at";
-        port_ = ntohs(address.sin_port);
-    }
-    ~Silence() { close(fd_); }
-    Silence(const Silence&) = delete;
-    int port() const { return port_; }
-
-  private:
-    int fd_;
-    int port_ = 0;
-};
 
 class Watched : public ::testing::Test {
   protected:
@@ -71,7 +47,7 @@ class Watched : public ::testing::Test {
     }
     const std::string& screen() const { return terminal_->screen(); }
 
-    Silence silence_;
+    SilentHost silence_;
     TemporaryFolder folder_;
     std::optional<Terminal> terminal_;
 };

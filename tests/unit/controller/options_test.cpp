@@ -225,6 +225,32 @@ TEST(Baseline, IsJudgedByWithItsMargin) {
                 HasSubstr("--baseline-margin"));
 }
 
+TEST(Unattended, SweepsWaitAreAloneAndTellWhatChanged) {
+    for (const std::string command : {"check", "clear"}) {
+        const Options options = read({command, "-H", "gpu01", "--jitter", "30m", "--exclusive", "--on-change",
+                                      "mail root", "--on-change-timeout", "5m"});
+        EXPECT_EQ(options.jitter, Milliseconds{1'800'000});
+        EXPECT_TRUE(options.exclusive);
+        EXPECT_EQ(options.on_change, "mail root");
+        EXPECT_EQ(options.on_change_timeout, Milliseconds{300'000});
+    }
+    const Options plain = read({"check", "-H", "gpu01", "--jitter", "0s"});
+    EXPECT_EQ(plain.jitter, Milliseconds{0});
+    EXPECT_FALSE(plain.exclusive);
+    EXPECT_EQ(plain.on_change, std::nullopt);
+}
+
+TEST(Unattended, OptionsThatMakeNoSenseAreRefused) {
+    EXPECT_THAT(refusal({"check", "--local", "--jitter", "2d"}), HasSubstr("--jitter: wants from"));
+    EXPECT_THAT(refusal({"check", "--local", "--jitter", "30"}), HasSubstr("--jitter"));
+    EXPECT_THAT(refusal({"check", "--local", "--on-change", " "}), HasSubstr("wants a command"));
+    EXPECT_THAT(refusal({"check", "--local", "--on-change", "x", "--no-history"}), HasSubstr("--no-history"));
+    EXPECT_THAT(refusal({"check", "--local", "--on-change", "x", "--on-change-timeout", "0s"}),
+                HasSubstr("--on-change-timeout"));
+    EXPECT_THAT(refusal({"check", "--local", "--on-change-timeout", "5s"}), HasSubstr("--on-change COMMAND"));
+    EXPECT_THAT(refusal({"run", "--local", "--exclusive", "--", "true"}), HasSubstr("--exclusive"));
+}
+
 TEST(Baseline, IsRecordedIntoTheFileThatIsNamed) {
     const Options options = read({"baseline", "-i", "fleet.yaml", "-l", "rack1", "-o", "idle.yaml"});
     EXPECT_EQ(options.output, "idle.yaml");
