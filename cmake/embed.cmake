@@ -1,7 +1,8 @@
 # cleanslate_embed(TARGET HEADER NAMESPACE FILE...)
 # Turns each FILE into a std::string_view constant of NAMESPACE in the generated header HEADER, named after the
 # file (survey.sh -> survey_sh), and lets TARGET include it. The files stay the only source; shell
-# scripts lose their comments and indentation on the way.
+# scripts lose their comments and indentation on the way. A script or style of a page has the hash that a
+# Content-Security-Policy knows it by beside it (report.css -> report_css, report_css_hash).
 function(cleanslate_embed target header namespace)
   set(out ${PROJECT_BINARY_DIR}/generated/${header})
   set(inputs "")
