@@ -109,8 +109,13 @@ function addBlock(parent, hosts) {
     const block = el('ul', 'block');
     parent.append(block);
     hostsOfBlock.set(block, hosts);
-    const columns = getComputedStyle(block).gridTemplateColumns.split(' ').length;
-    const height = `${Math.ceil(hosts.length / columns) * (hosts.some(hasWhy) ? 3.55 : 2.27)}rem`;
+    // As high as it will be, were all tiles like its first.
+    const first = tile(hosts[0]);
+    block.append(first);
+    const {gridTemplateColumns, rowGap} = getComputedStyle(block);
+    const rows = Math.ceil(hosts.length / gridTemplateColumns.split(' ').length);
+    const height = `${rows * (first.offsetHeight + parseFloat(rowGap))}px`;
+    first.remove();
     block.style.minHeight = height;
     block.style.containIntrinsicHeight = `auto ${height}`;
     nearby.observe(block);
