@@ -13,7 +13,8 @@
 namespace cleanslate::controller {
 namespace {
 
-constexpr std::chrono::milliseconds pause{20};
+// After a write that took nothing: longer each time, since a reader may be fast or stopped.
+constexpr std::chrono::milliseconds first_pause{1}, longest_pause{20};
 
 // What a stream with room takes without waiting, where nothing better is to be had: PIPE_BUF of a pipe, less
 // of a terminal.
@@ -46,16 +47,17 @@ ssize_t Unblocked::write(std::string_view text) {
                                     : ::write(fd(), text.data(), size);
     } while (taken < 0 && errno == EINTR);
     if (taken < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) taken = 0;
-    refused_ = taken == 0;
+    if (taken != 0)
+        pause_ = {};
+    else
+        pause_ = std::clamp(2 * pause_, first_pause, longest_pause);
     return taken;
 }
 
 bool Unblocked::wait(std::chrono::milliseconds time) {
-    if (refused_) {
-        const auto slept = std::min(time, pause);
-        std::this_thread::sleep_for(slept);
-        time -= slept;
-    }
+    const auto slept = std::min(time, pause_);
+    if (slept.count() > 0) std::this_thread::sleep_for(slept);
+    time -= slept;
     pollfd room{fd(), POLLOUT, 0};
     return ::poll(&room, 1, static_cast<int>(time.count())) > 0;
 }

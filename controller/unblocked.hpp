@@ -34,7 +34,7 @@ class Unblocked {
     FileHandle own_;
     Way way_ = Way::plain;
     std::size_t piece_ = 64 * 1024;
-    bool refused_ = false;
+    std::chrono::milliseconds pause_{0};  // before the next poll(); 0: the last write took something
 };
 
 }  // namespace cleanslate::controller
