@@ -19,10 +19,11 @@ struct Report {
     std::string limit;      // -l, or the targets of -H; empty: none
     std::string started;    // RFC 3339
     Milliseconds took{0};
-    bool dry_run = false;     // nothing was signalled and nothing run
-    bool declined = false;    // somebody said no to the plan
-    bool plan_shown = false;  // the reader has just seen it: text does not repeat it
-    bool local = false;       // no SSH: hosts have no port
+    bool dry_run = false;             // nothing was signalled and nothing run
+    bool declined = false;            // somebody said no to the plan
+    bool plan_shown = false;          // the reader has just seen it: text does not repeat it
+    bool local = false;               // no SSH: hosts have no port
+    std::optional<int> expect_hosts;  // so many clean ones are enough
     int exit_status = 0;
     agentless::SweepResult result;  // the hosts, in the order of the inventory
     bool is_run() const { return command == "run"; }

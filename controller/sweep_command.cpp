@@ -11,6 +11,7 @@
 #include "controller/commands.hpp"
 #include "controller/exit_status.hpp"
 #include "controller/files.hpp"
+#include "controller/formats/event_stream.hpp"
 #include "controller/passwords.hpp"
 #include "controller/patience.hpp"
 #include "controller/plan_view.hpp"
@@ -28,9 +29,11 @@ using namespace agentless;
 struct Ready {
     SweepOrder order;
     std::vector<std::string> notes;
-    std::unique_ptr<AuditLog> audit;  // null: nothing will be sent
-    bool acts = false;                // sends signals or commands
-    bool asks = false;                // after a yes
+    Report head;                          // what is known of the report before a host is contacted
+    std::unique_ptr<EventStream> events;  // never null once the files are ready
+    std::unique_ptr<AuditLog> audit;      // null: nothing will be sent
+    bool acts = false;                    // sends signals or commands
+    bool asks = false;                    // after a yes
 };
 
 // Without a yes nothing may be sent, and without a terminal nobody can say it.
@@ -69,12 +72,34 @@ Status prepare_order(const Context& context, Ready& ready) {
     return {};
 }
 
+Report head_of(const Options& options, const Job& job) {
+    Report report;
+    report.command = to_string(options.command);
+    if (job.playbook) report.playbook = job.playbook->name;
+    report.inventory = options.inventory.value_or("");
+    report.limit = options.limit.value_or(options.targets.value_or(""));
+    report.local = options.local;
+    report.expect_hosts = options.expect_hosts;
+    return report;
+}
+
+Status open_event_stream(const Options& options, Ready& ready) {
+    ready.head = head_of(options, ready.order.job);
+    ready.events = std::make_unique<EventStream>(ready.head, options.raw_commands);
+    for (const FormatRequest& request : options.formats) {
+        if (request.format != Format::jsonl) continue;
+        if (auto added = ready.events->add(request); !added) return added;
+    }
+    return {};
+}
+
 // The files that must be writable before anything is done.
 Status prepare_files(const Context& context, Ready& ready) {
     const Options& options = context.options;
     if (auto may = may_write_reports(options); !may) return may;
     // A list of an earlier sweep must not pass for this one's, whatever becomes of it.
     if (auto emptied = empty_host_lists(options); !emptied) return emptied;
+    if (auto opened = open_event_stream(options, ready); !opened) return opened;
     if (!ready.acts) return {};
     const std::string file = options.audit ? *options.audit : default_audit_file(context.environment);
     auto audit = AuditLog::open(file, actor_of_process(context.arguments, options.raw_commands));
@@ -137,14 +162,9 @@ Result<ClearResult> carry_out(const Context& context, const Ready& ready, const 
 }
 
 Report report_of(const Context& context, const Ready& ready, ClearResult done, const std::string& started) {
-    Report report;
-    report.command = to_string(context.options.command);
-    if (ready.order.job.playbook) report.playbook = ready.order.job.playbook->name;
-    report.inventory = context.options.inventory.value_or("");
-    report.limit = context.options.limit.value_or(context.options.targets.value_or(""));
+    Report report = ready.head;
     report.started = started;
     report.took = done.took;
-    report.local = context.options.local;
     report.dry_run =
         ready.order.job.dry_run || done.course == Course::declined || done.course == Course::stopped;
     report.declined = done.course == Course::declined;
@@ -160,6 +180,11 @@ int conclude(const Context& context, const Ready& ready, Report report, Course c
     if (!write_host_lists(context, report)) ending.write_failed = true;
     if (ready.audit && !ready.audit->state()) ending.write_failed = true;
     report.exit_status = exit_status(report, ending);
+    if (const auto written = ready.events->finish(report, context.out); !written) {
+        print_error(written.error());
+        ending.write_failed = true;
+        report.exit_status = exit_status(report, ending);
+    }
     if (!write_reports(context, report)) ending.write_failed = true;
     if (ready.audit) {
         ready.audit->end(stop_signal != 0 ? "interrupted" : to_string(course), exit_status(report, ending));
@@ -201,7 +226,8 @@ int sweep_command(const Context& context) {
     Progress progress(progress_settings(context.terminal, context.options, context.environment));
     NoAudit no_audit;
     const Sweeper sweep =
-        fleet_sweeper(reach, progress, ready.audit ? static_cast<Audit&>(*ready.audit) : no_audit, signals);
+        fleet_sweeper(reach, progress, ready.audit ? static_cast<Audit&>(*ready.audit) : no_audit, signals,
+                      ready.events.get());
     for (const std::string& note : ready.notes) progress.say("note: " + note);
     const bool begins = wait_out_jitter(context.options, progress, signals);
     const std::string started = rfc3339(std::time(nullptr));

@@ -4,6 +4,7 @@
 
 #include <csignal>
 
+#include "controller/observers.hpp"
 #include "controller/page.hpp"
 
 namespace cleanslate::controller {
@@ -43,17 +44,24 @@ std::string interrupt_text(const std::vector<std::pair<std::string, std::string>
 }
 
 Sweeper fleet_sweeper(const agentless::Reach& reach, Progress& progress, agentless::Audit& audit,
-                      StopSignals& signals) {
-    return [&](std::vector<agentless::HostTask> tasks, agentless::Job job,
-               agentless::SweepLimits limits) -> Result<agentless::SweepResult> {
+                      StopSignals& signals, EventStream* events) {
+    return [&, events](std::vector<agentless::HostTask> tasks, agentless::Job job,
+                       agentless::SweepLimits limits) -> Result<agentless::SweepResult> {
         const std::size_t hosts = tasks.size();
         const bool verdicts = job.kind != agentless::Job::Kind::run;
-        agentless::Sweep sweep(std::move(tasks), std::move(job), reach, limits, progress, audit);
+        std::vector<agentless::Observer*> told{&progress};
+        if (events != nullptr) {
+            told.push_back(events);
+            events->sweep_started(hosts, job.dry_run);
+        }
+        Observers observers(std::move(told));
+        agentless::Sweep sweep(std::move(tasks), std::move(job), reach, limits, observers, audit);
         const HandlerScope scope{signals};
         signals.set_handler([&](int signal, int count) { on_stop(sweep, progress, signal, count); });
         progress.begin(hosts, verdicts);
         auto result = sweep.run();
         progress.end();
+        if (result && events != nullptr) events->sweep_ended(*result);
         return result;
     };
 }
