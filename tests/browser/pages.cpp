@@ -121,6 +121,19 @@ Report parsed_report() {
     return report;
 }
 
+// Cleared, and dirty still: what it killed came back, and what it may not kill is there.
+Report left_report() {
+    HostOutcome back = dirty_host("gpu01");
+    const Holder& worker = back.last->gpus[2].holders.front();
+    back.signals.push_back(signal_action(1, "TERM", holder(811, "alice", "sleep 1"), SignalResult::ended));
+    back.findings.push_back({Severity::dirty, "respawned", "pid 812 came back after pid 811 was ended",
+                             "`systemctl stop server.service`, then clear again"});
+    HostOutcome job = dirty_host("gpu02");
+    job.spared.push_back({worker.key, "scheduled-job", "in slurm job 4711 of alice"});
+    job.spared_holders.push_back(worker);
+    return report_of({back, job}, "clear");
+}
+
 Report clean_report() {
     Report report = report_of({clean_host("gpu01"), clean_host("gpu02"), clean_host("gpu03")});
     report.inventory = "fleet.yaml";
@@ -141,9 +154,10 @@ bool write_pages(const std::string& folder) {
         return write_page(folder + "/" + name + ".html", report);
     };
     return write("golden", golden_report()) && write("run", golden_run()) &&
-           write("parse", parsed_report()) && write("dry_run", dry) && write("clean", clean_report()) &&
-           write("empty", report_of({})) && write("hostile", hostile_report()) &&
-           write("fleet", fleet_of(1'000)) && write("large", fleet_of(10'000));
+           write("parse", parsed_report()) && write("dry_run", dry) && write("left", left_report()) &&
+           write("clean", clean_report()) && write("empty", report_of({})) &&
+           write("hostile", hostile_report()) && write("fleet", fleet_of(1'000)) &&
+           write("large", fleet_of(10'000));
 }
 
 }  // namespace

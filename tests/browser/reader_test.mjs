@@ -145,8 +145,12 @@ for (const [name, hosts, found, bound] of [['fleet', 1000, 21, 20_000], ['large'
         const clear = await took(page, () => page.locator('#search').fill(''));
         const order = await took(page, () => page.getByRole('button', {name: 'by name'}).click());
         t.diagnostic(inMs({search, clear, order}));
+        const height = await page.evaluate(() => document.documentElement.scrollHeight);
         const last = `gpu${String(hosts - 1).padStart(5, '0')}`;
         await page.evaluate(() => window.scrollTo(0, document.documentElement.scrollHeight));
         await tile(page, last).locator('.cell').nth(7).click();
         assert.equal(await page.locator('#host h2').textContent(), last);
+        await page.getByRole('button', {name: 'close'}).click();
+        await page.evaluate(() => buildAll());
+        assert.equal(await page.evaluate(() => document.documentElement.scrollHeight), height);  // nothing has moved
     }));

@@ -24,6 +24,12 @@ on('it says who holds the memory where it is one process', {name: 'fleet'}, asyn
     assert.match(line, /gpu00007: 76107 MiB on GPU 2 held by pid 4007 of bob/);
 });
 
+on('it says why a host is dirty still after it was cleared', {name: 'left'}, async page => {
+    const [line] = await texts(page.locator('#trouble li'));
+    assert.match(line, /gpu01: 76107 MiB on GPU 2 held by pid 812 of alice; pid 812 came back after pid 811 was ended.*systemctl stop server/);
+    assert.match(await tile(page, 'gpu02').textContent(), /held by pid 812 of alice; left alone: in slurm job 4711 of alice/);
+});
+
 on('its buttons count the hosts of each state as the report does', golden, async page => {
     const {hosts} = await page.evaluate(() => report.summary);
     for (const [word, count] of Object.entries(hosts))

@@ -105,19 +105,44 @@ function buildIdly(round) {
     });
 }
 
+const gap = 6;  // px, between tiles, and around all of a block together
+const columnsOf = block => getComputedStyle(block).gridTemplateColumns.split(' ').length;
+
+// What is out of sight has no layout unless it is asked for.
+function inLayout(block, look) {
+    block.style.contentVisibility = 'visible';
+    const seen = look();
+    block.style.contentVisibility = '';
+    return seen;
+}
+
+// As high as all of its tiles will be, so that nothing moves when they are built or come into sight.
+function sizeBlock(block, columns) {
+    const height = Math.ceil(block.dataset.tiles / columns) * (Number(block.dataset.tileHeight) + gap);
+    block.style.containIntrinsicHeight = `${height - gap}px`;
+    block.style.minHeight = hostsOfBlock.has(block) ? `${height}px` : '';
+}
+
+// Again, for another width.
+function sizeBlocks() {
+    const blocks = [...map.querySelectorAll('.block')];
+    if (blocks.length === 0) return;
+    const columns = inLayout(blocks[0], () => columnsOf(blocks[0]));
+    for (const block of blocks) sizeBlock(block, columns);
+}
+window.addEventListener('resize', sizeBlocks);
+
 function addBlock(parent, hosts) {
     const block = el('ul', 'block');
     parent.append(block);
     hostsOfBlock.set(block, hosts);
-    // As high as it will be, were all tiles like its first.
+    block.dataset.tiles = hosts.length;
     const first = tile(hosts[0]);
     block.append(first);
-    const {gridTemplateColumns, rowGap} = getComputedStyle(block);
-    const rows = Math.ceil(hosts.length / gridTemplateColumns.split(' ').length);
-    const height = `${rows * (first.offsetHeight + parseFloat(rowGap))}px`;
+    const [height, columns] = inLayout(block, () => [first.getBoundingClientRect().height, columnsOf(block)]);
     first.remove();
-    block.style.minHeight = height;
-    block.style.containIntrinsicHeight = `auto ${height}`;
+    block.dataset.tileHeight = height;
+    sizeBlock(block, columns);
     nearby.observe(block);
 }
 
@@ -192,7 +217,7 @@ function besideTile(node, step) {
 // The tile above or below, in the same column where there is one.
 function tileBelow(node, step) {
     const block = node.parentNode;
-    const columns = getComputedStyle(block).gridTemplateColumns.split(' ').length;
+    const columns = columnsOf(block);
     const place = [...block.children].indexOf(node);
     const next = block.children[place + step * columns];
     if (next) return next;

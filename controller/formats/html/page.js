@@ -103,7 +103,9 @@ function showOpen() {
     const changed = openHost !== view.host;
     openHost = view.host;
     openGpu = view.gpu;
-    document.body.classList.toggle('beside', view.host !== null);
+    const isBeside = view.host !== null;
+    document.body.classList.toggle('beside', isBeside);
+    if (isBeside === panel.hidden) sizeBlocks();  // it will not be so any more: the map has another width
     if (view.host === null) hideHost();
     else if (changed) showHost(view.host, view.gpu, {previous: neighbour(-1), next: neighbour(1), close});
     else showGpu(view.gpu);

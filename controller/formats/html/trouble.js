@@ -23,6 +23,15 @@ function worstFindings(host) {
     return [...ofGpus, ...host.findings.filter(fits).map(finding => ({gpu: null, finding}))];
 }
 
+// Why its holders are there although it was cleared, and what helps then.
+function whyTheyStay(host, holders) {
+    const isSame = process => one => one.pid === process.pid && one.start === process.start;
+    const spared = holders.map(({process}) => host.spared.find(isSame(process)));
+    if (spared.every(Boolean)) return {text: `left alone: ${spared[0].why}`, remedy: null};
+    const wasSignalled = host.actions.some(action => action.result !== 'planned');
+    return wasSignalled ? host.findings.find(finding => finding.severity === 'dirty') : undefined;
+}
+
 function troubleOfDirty(host) {
     const findings = worstFindings(host);
     const remedy = findings.find(({finding}) => finding.remedy)?.finding.remedy ?? null;
@@ -30,8 +39,9 @@ function troubleOfDirty(host) {
     if (holders.length > 0) {
         const gpus = [...new Set(holders.flatMap(holder => holder.gpus))];
         const used = gpus.reduce((sum, gpu) => sum + (gpu.used_mib ?? 0), 0);
-        const command = holders[0].process.command;
-        return {text: `${mib(used)} ${whereHeld(gpus)} held by ${whoHolds(holders)}`, command, remedy};
+        const held = `${mib(used)} ${whereHeld(gpus)} held by ${whoHolds(holders)}`;
+        const why = whyTheyStay(host, holders);
+        return {text: why ? `${held}; ${why.text}` : held, command: holders[0].process.command, remedy: why ? why.remedy : remedy};
     }
     const openers = host.openers.filter(opener => !opener.protected);
     if (openers.length > 0 && findings.every(({gpu}) => gpu === null)) {
