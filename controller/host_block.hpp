@@ -38,6 +38,9 @@ void write_findings(Page& page, std::size_t indent, const std::vector<agentless:
 // "connect: connection refused".
 std::string error_text(const Error& error);
 
+// How an ad-hoc command went: "exit 7", "ended by KILL", "unreachable: connect: connection refused".
+std::string ending_of(const agentless::HostOutcome& host);
+
 // "pid 812"; of a holder whose pid the driver does not say "a process without pid".
 std::string pid_text(const agentless::ProcessKey& key);
 // "pid 812 root S, 3h10m, 76107 MiB": who a holder is, without its command line.

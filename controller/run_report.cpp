@@ -13,23 +13,6 @@ namespace {
 
 using namespace agentless;
 
-std::string ending_of(const HostOutcome& host) {
-    if (host.error) {
-        // A command that went out may have done its work, whatever became of its answer.
-        const bool sent = !host.commands.empty() && host.error->phase != "audit";
-        const std::string_view how = host.verdict == Verdict::unreachable ? "unreachable: "
-                                     : sent                               ? "no answer: "
-                                                                          : "not asked: ";
-        return std::string(how) + error_text(*host.error);
-    }
-    if (host.commands.empty()) return "not asked";
-    const CommandAction& command = host.commands.back();
-    if (!command.ran_to_end) return "did not come to its end";
-    if (!command.exit_signal.empty()) return "ended by " + command.exit_signal;
-    return command.exit_status ? fmt::format("exit {}", *command.exit_status)
-                               : std::string("ended without a status");
-}
-
 // What is said of a host. Output lines are indented by the page, so that none of them can pass for a
 // headline.
 struct Answer {
@@ -62,6 +45,23 @@ void write_stream(Page& page, std::string_view text) {
 }
 
 }  // namespace
+
+std::string ending_of(const HostOutcome& host) {
+    if (host.error) {
+        // A command that went out may have done its work, whatever became of its answer.
+        const bool sent = !host.commands.empty() && host.error->phase != "audit";
+        const std::string_view how = host.verdict == Verdict::unreachable ? "unreachable: "
+                                     : sent                               ? "no answer: "
+                                                                          : "not asked: ";
+        return std::string(how) + error_text(*host.error);
+    }
+    if (host.commands.empty()) return "not asked";
+    const CommandAction& command = host.commands.back();
+    if (!command.ran_to_end) return "did not come to its end";
+    if (!command.exit_signal.empty()) return "ended by " + command.exit_signal;
+    return command.exit_status ? fmt::format("exit {}", *command.exit_status)
+                               : std::string("ended without a status");
+}
 
 void write_run_text(const Report& report, const TextOptions& options, const Sink& sink) {
     std::map<Answer, std::vector<std::string>> answers;

@@ -31,6 +31,16 @@ Status write_one(const Context& context, const Report& report, const FormatReque
     return file.commit();
 }
 
+Status nobody_left_out(const HostList& list, ListForm form) {
+    if (list.left_out.empty()) return {};
+    const std::string more =
+        list.left_out.size() > 1 ? " and " + std::to_string(list.left_out.size() - 1) + " more" : "";
+    return fail("write",
+                list.left_out.front() + more + " cannot be written in the form " +
+                    std::string(to_string(form)) + ": not in the list",
+                "list them in the form plain, or rename them in the inventory");
+}
+
 }  // namespace
 
 bool write_reports(const Context& context, const Report& report) {
@@ -50,7 +60,7 @@ Status empty_host_lists(const Options& options) {
     const auto empty = [](const std::vector<ListRequest>& requests, const char* option) -> Status {
         for (const ListRequest& request : requests) {
             if (request.to_stdout()) continue;
-            if (auto emptied = replace_file(request.file, ""); !emptied)
+            if (auto emptied = replace_file(request.file, empty_host_list(request.form)); !emptied)
                 return std::unexpected(with_context(emptied.error(), option));
         }
         return {};
@@ -63,14 +73,15 @@ bool write_host_lists(const Context& context, const Report& report) {
     bool all = true;
     const auto write = [&](const std::vector<ListRequest>& requests, bool clean, const char* option) {
         for (const ListRequest& request : requests) {
-            const std::string list = host_list(report, clean, request.form);
+            const HostList list = host_list(report, clean, request.form);
             Status written;
             if (request.to_stdout()) {
-                context.out.write(list);
+                context.out.write(list.text);
                 written = context.out.finish();
             } else {
-                written = replace_file(request.file, list);
+                written = replace_file(request.file, list.text);
             }
+            if (written) written = nobody_left_out(list, request.form);
             if (written) continue;
             print_error(with_context(written.error(), option));
             all = false;

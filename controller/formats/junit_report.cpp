@@ -1,7 +1,200 @@
 #include "controller/formats/junit_report.hpp"
 
-namespace cleanslate::controller {
+#include <fmt/core.h>
 
-void write_junit(const Report&, bool, const Sink&) {}
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/text.hpp"
+#include "controller/host_block.hpp"
+
+namespace cleanslate::controller {
+namespace {
+
+using namespace agentless;
+
+constexpr std::size_t columns = 400;  // of the details: nobody folds them to a screen
+constexpr std::size_t reasons_named = 3;
+
+// Text that is printable but for its line ends and tabs. Of the code points that XML 1.0 knows none of, only
+// U+FFFE and U+FFFF are printable.
+std::string xml(std::string_view text) {
+    std::string out;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const std::string_view rest = text.substr(i);
+        if (rest.starts_with("\xEF\xBF\xBE") || rest.starts_with("\xEF\xBF\xBF")) {
+            out += rest.starts_with("\xEF\xBF\xBE") ? "\\xEF\\xBF\\xBE" : "\\xEF\\xBF\\xBF";
+            i += 2;
+        } else if (rest[0] == '&') {
+            out += "&amp;";
+        } else if (rest[0] == '<') {
+            out += "&lt;";
+        } else if (rest[0] == '>') {
+            out += "&gt;";
+        } else if (rest[0] == '"') {
+            out += "&quot;";
+        } else {
+            out += rest[0];
+        }
+    }
+    return out;
+}
+
+std::string attribute(std::string_view name, std::string_view value) {
+    return fmt::format(" {}=\"{}\"", name, xml(printable(value)));
+}
+
+std::string seconds(Milliseconds took) {
+    const auto count = std::max<std::int64_t>(took.count(), 0);
+    return fmt::format("{}.{:03}", count / 1000, count % 1000);
+}
+
+enum class Ending { passed, failure, error, skipped };
+
+struct Case {
+    Ending ending = Ending::passed;
+    std::string type, message, details, output;
+};
+
+// "GPU 2: 76107 MiB used, the limit is 100 MiB; GPU 3: ...".
+std::string reasons_of(const HostOutcome& host) {
+    std::vector<std::string> reasons;
+    const auto add = [&](const Finding& finding, const std::string& where) {
+        if (finding.severity == Severity::note) return;
+        const std::string reason = where + finding.text;
+        if (std::ranges::find(reasons, reason) == reasons.end()) reasons.push_back(reason);
+    };
+    for (const Finding& finding : findings_of(host)) add(finding, "");
+    if (host.last)
+        for (const GpuVerdict& gpu : host.last->gpus)
+            for (const Finding& finding : gpu.findings)
+                add(finding, gpu.index ? fmt::format("GPU {}: ", *gpu.index) : "GPU: ");
+    std::string text;
+    for (std::size_t i = 0; i < reasons.size() && i < reasons_named; ++i)
+        text += (i == 0 ? "" : "; ") + reasons[i];
+    if (reasons.size() > reasons_named) text += fmt::format("; and {} more", reasons.size() - reasons_named);
+    return text.empty() ? std::string(to_string(host.verdict)) : text;
+}
+
+std::string details_of(const HostOutcome& host, bool raw_commands) {
+    Page page(columns, false);
+    write_host_details(page, host, raw_commands);
+    return page.take();
+}
+
+Case surveyed_case(const HostOutcome& host, bool raw_commands) {
+    Case result;
+    result.type = to_string(host.verdict);
+    if (not_tried(host)) {
+        result.ending = Ending::skipped;
+        result.message = error_text(*host.error);
+        return result;
+    }
+    if (host.verdict == Verdict::clean) return result;
+    const bool known = host.verdict == Verdict::dirty || host.verdict == Verdict::sick;
+    result.ending = known ? Ending::failure : Ending::error;
+    result.message = host.error ? error_text(*host.error) : reasons_of(host);
+    result.details = details_of(host, raw_commands);
+    return result;
+}
+
+Case asked_case(const HostOutcome& host) {
+    Case result;
+    result.message = ending_of(host);
+    if (host.error && !host.error->remedy.empty()) result.details = "-> " + printable(host.error->remedy);
+    for (const CommandAction& command : host.commands) {
+        result.output += printable_lines(command.out);
+        if (command.err.empty()) continue;
+        if (!result.output.empty() && !result.output.ends_with('\n')) result.output += '\n';
+        result.output += "stderr:\n" + printable_lines(command.err);
+    }
+    switch (asked(host)) {
+        case Asked::ok:
+            break;
+        case Asked::failed:
+            result.ending = Ending::failure;
+            result.type = "failed";
+            break;
+        case Asked::not_asked:
+            result.ending = not_tried(host) ? Ending::skipped : Ending::error;
+            result.type = host.verdict == Verdict::unreachable ? "unreachable" : "not_asked";
+            break;
+    }
+    return result;
+}
+
+std::string_view tag_of(Ending ending) {
+    switch (ending) {
+        case Ending::passed:
+            return "";
+        case Ending::failure:
+            return "failure";
+        case Ending::error:
+            return "error";
+        case Ending::skipped:
+            return "skipped";
+    }
+    return "";
+}
+
+std::string text_of(const HostOutcome& host, const Case& result, std::string_view group) {
+    std::string body;
+    if (const std::string_view tag = tag_of(result.ending); !tag.empty()) {
+        body += fmt::format("<{}", tag);
+        if (result.ending != Ending::skipped) body += attribute("type", result.type);
+        body += attribute("message", result.message);
+        body += result.details.empty() ? "/>" : fmt::format(">{}</{}>", xml(result.details), tag);
+        body += '\n';
+    }
+    if (!result.output.empty()) body += "<system-out>" + xml(result.output) + "</system-out>\n";
+    const std::string head = "<testcase" + attribute("name", host.name) + attribute("classname", group) +
+                             attribute("time", seconds(host.took));
+    return body.empty() ? head + "/>\n" : head + ">\n" + body + "</testcase>\n";
+}
+
+std::string property(std::string_view name, std::string_view value) {
+    if (value.empty()) return {};
+    return "<property" + attribute("name", name) + attribute("value", value) + "/>\n";
+}
+
+std::string properties_of(const Report& report) {
+    const auto worst = summarize(report).verdict;
+    return "<properties>\n" + property("command", report.command) + property("playbook", report.playbook) +
+           property("inventory", report.inventory) + property("limit", report.limit) +
+           property("dry_run", report.dry_run ? "true" : "false") +
+           property("verdict", worst ? to_string(*worst) : "") +
+           property("exit_status", std::to_string(report.exit_status)) + "</properties>\n";
+}
+
+}  // namespace
+
+void write_junit(const Report& report, bool raw_commands, const Sink& sink) {
+    const std::vector<HostOutcome>& hosts = report.result.hosts;
+    const auto case_of = [&](const HostOutcome& host) {
+        return report.is_run() ? asked_case(host) : surveyed_case(host, raw_commands);
+    };
+    std::size_t counts[4] = {};
+    for (const HostOutcome& host : hosts) ++counts[static_cast<std::size_t>(case_of(host).ending)];
+    const auto count = [&](Ending ending) {
+        return std::to_string(counts[static_cast<std::size_t>(ending)]);
+    };
+    const std::string totals = attribute("tests", std::to_string(hosts.size())) +
+                               attribute("failures", count(Ending::failure)) +
+                               attribute("errors", count(Ending::error));
+    const std::string took = attribute("time", seconds(report.took));
+    // Readers of the format know no zone behind a time: it is UTC.
+    std::string_view started = report.started;
+    if (started.ends_with('Z')) started.remove_suffix(1);
+    sink("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites" + attribute("name", "cleanslate") +
+         totals + took + ">\n<testsuite" + attribute("id", "0") + attribute("package", "cleanslate") +
+         attribute("name", "cleanslate " + report.command) + attribute("hostname", "localhost") +
+         attribute("timestamp", started) + totals + attribute("skipped", count(Ending::skipped)) + took +
+         ">\n" + properties_of(report));
+    const std::string group = report.inventory.empty() ? "cleanslate" : report.inventory;
+    for (const HostOutcome& host : hosts) sink(text_of(host, case_of(host), group));
+    sink("<system-out/>\n<system-err/>\n</testsuite>\n</testsuites>\n");
+}
 
 }  // namespace cleanslate::controller
