@@ -1,5 +1,6 @@
 // What the report of 10,000 hosts with 8 GPUs each costs: CPU time of the text and of the JSON, written to
-// /dev/null, and how much memory it takes beside the outcomes that it is made from.
+// /dev/null, and how much memory it takes beside the outcomes that it is made from; and the same of reading
+// the JSON back, beside its text.
 // Usage: report_bench [HOSTS [ROUNDS]]    (run it on a build with optimisation)
 #include <malloc.h>
 
@@ -8,6 +9,7 @@
 
 #include "controller/json_report.hpp"
 #include "controller/output.hpp"
+#include "controller/report_reader.hpp"
 #include "controller/text_report.hpp"
 #include "tests/bench/rounds.hpp"
 #include "tests/unit/controller/outcomes.hpp"
@@ -18,7 +20,8 @@ namespace {
 using namespace agentless;
 using testing::clean_host, testing::dirty_host, testing::unreachable_host;
 
-constexpr double bar = 0.5;  // seconds, of the text and of the JSON
+constexpr double bar = 0.5;          // seconds, of the text and of the JSON
+constexpr double reading_bar = 2.0;  // seconds, of the JSON
 
 std::string name_of(std::size_t i) { return fmt::format("gpu{:05}", i); }
 
@@ -171,6 +174,27 @@ bool measure(const std::string& figure, int rounds, const std::function<void(con
                     static_cast<double>(bytes) / 1e6, peak, peak - held));
 }
 
+bool measure_reading(const std::string& figure, int rounds, const Report& report) {
+    std::string json;
+    write_json(report, false, [&](std::string_view piece) { json += piece; });
+    std::vector<double> seconds;
+    malloc_trim(0);
+    cleanslate::bench::forget_peak();
+    const double held = cleanslate::bench::resident_mb("VmRSS:");
+    for (int i = 0; i < rounds; ++i) {
+        const double before = cleanslate::bench::cpu_seconds();
+        const auto read = read_report(json, "report.json");
+        seconds.push_back(cleanslate::bench::cpu_seconds() - before);
+        if (!read || read->result.hosts.size() != report.result.hosts.size())
+            throw std::runtime_error("the report was not read");
+    }
+    const double peak = cleanslate::bench::resident_mb("VmHWM:");
+    return cleanslate::bench::print_row(
+        figure, seconds, reading_bar,
+        fmt::format("; {:.1f} MB read, peak RSS {:.0f} MB: {:.1f} more than before",
+                    static_cast<double>(json.size()) / 1e6, peak, peak - held));
+}
+
 int run(std::size_t hosts, int rounds) {
     fmt::print("report of {} hosts: CPU time, middle of {} (least to greatest)\n", hosts, rounds);
     bool met = true;
@@ -185,6 +209,7 @@ int run(std::size_t hosts, int rounds) {
         });
         met &= measure(fleet.name + ": JSON", rounds,
                        [&](const Sink& sink) { write_json(report, false, sink); });
+        met &= measure_reading(fleet.name + ": read back", rounds, report);
     }
     return met ? 0 : 1;
 }
