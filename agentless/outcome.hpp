@@ -65,7 +65,7 @@ struct PlannedStep {
 struct HostOutcome {
     std::string name;
     std::string address;
-    std::uint16_t port = 22;
+    std::uint16_t port = 22;  // 0: none, as of a machine without SSH beside others
     Verdict verdict = Verdict::unknown;
     std::optional<HostVerdict> last;  // the last survey judged; absent: none came to its end
     std::vector<Finding> findings;    // of the host, over and above last->findings

@@ -52,6 +52,8 @@ int run_command_line(const Context& context) {
             return audit_command(context);
         case Command::trust:
             return trust_command(context);
+        case Command::report:
+            return report_command(context);
     }
     return exit_internal;
 }

@@ -44,6 +44,7 @@ std::string HelpFormatter::make_usage(const CLI::App* app, std::string) const {
         {"baseline", "HOSTS -o FILE [options]"},
         {"explain", "[CODE...]"},
         {"audit", "[options]"},
+        {"report", "show FILE | merge FILE... [options]"},
     };
     const auto tail = tails.find(app->get_name());
     return "Usage: cleanslate " + app->get_name() + " " + (tail == tails.end() ? "" : tail->second) + "\n";

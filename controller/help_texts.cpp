@@ -47,6 +47,8 @@ std::string_view description_of(Command command) {
             return "Say what a finding code means, what shows it and what to do";
         case Command::audit:
             return "Read the audit log back: who did what to which process, when and why";
+        case Command::report:
+            return "Show a JSON report in any form, or merge those of shards into one";
     }
     return "";
 }
@@ -144,6 +146,21 @@ Examples:
 
 Exit status: 0; 2 usage; 5 where the log cannot be read, or the answer not
 written.)";
+        case Command::report:
+            return R"(Nothing is contacted. Reports that are merged are of one command, and each host
+stands in one of them alone. Hosts keep the order of the files; verdict, counts
+and exit status are of them all.
+
+Examples:
+  cleanslate report show nightly.json
+  cleanslate report show nightly.json --format html=nightly.html -q
+  cleanslate report merge rack*.json --format json=fleet.json --format text
+  ssh head cat nightly.json | cleanslate report show - --format csv
+  cleanslate report merge rack*.json --clean-hosts slurm=nodes --expect-hosts 16
+
+Exit status: as the sweep itself, of all hosts: 0 all clean; 1 some dirty or
+sick; 2 usage, or a file that cannot be read or is no report; 3 some unknown or
+unreachable; see `cleanslate --help` for the others.)";
     }
     return "";
 }

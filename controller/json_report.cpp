@@ -22,7 +22,7 @@ void write_verdict(JsonWriter& json, const std::optional<Verdict>& verdict) {
 }
 
 void write_host(JsonWriter& json, const Report& report, const HostOutcome& host, bool raw) {
-    const bool has_port = !report.local && report.command != "parse";
+    const bool has_port = !report.local && report.command != "parse" && host.port != 0;
     const HostVerdict none;
     const HostVerdict& last = host.last ? *host.last : none;
     json.object([&] {

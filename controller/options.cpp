@@ -19,9 +19,9 @@ extern char** environ;
 namespace cleanslate::controller {
 namespace {
 
-constexpr Command all_commands[] = {Command::check,    Command::clear,  Command::run,       Command::hosts,
-                                    Command::trust,    Command::audit,  Command::playbooks, Command::parse,
-                                    Command::baseline, Command::explain};
+constexpr Command all_commands[] = {Command::check,    Command::clear,   Command::run,       Command::hosts,
+                                    Command::trust,    Command::audit,   Command::playbooks, Command::parse,
+                                    Command::baseline, Command::explain, Command::report};
 
 std::unexpected<EarlyEnd> usage_error(const std::string& message, std::string_view command = {}) {
     const std::string space = command.empty() ? "" : " ";
@@ -98,6 +98,11 @@ void add_options_of(Command command, CLI::App& app, Options& options) {
             add_audit_reading_options(app, options);
             add_report_options(app, options);
             return;
+        case Command::report:
+            add_report_files_options(app, options);
+            add_formats_options(app, options);
+            add_host_lists_options(app, options);
+            return;
     }
 }
 
@@ -132,7 +137,7 @@ std::unique_ptr<CommandLine> build() {
 
 bool has_hosts(Command command) {
     return command != Command::playbooks && command != Command::parse && command != Command::explain &&
-           command != Command::audit;
+           command != Command::audit && command != Command::report;
 }
 
 // Stdout takes one report or list of hosts, and so does each file.
@@ -239,6 +244,8 @@ std::string_view to_string(Command command) {
             return "audit";
         case Command::trust:
             return "trust";
+        case Command::report:
+            return "report";
     }
     return "";
 }

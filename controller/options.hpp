@@ -15,7 +15,7 @@
 
 namespace cleanslate::controller {
 
-enum class Command { check, clear, run, hosts, playbooks, parse, baseline, explain, audit, trust };
+enum class Command { check, clear, run, hosts, playbooks, parse, baseline, explain, audit, trust, report };
 std::string_view to_string(Command command);
 // check, clear, run: what contacts hosts and ends with a report of them.
 inline bool is_sweep(Command command) {
@@ -72,6 +72,9 @@ struct Options {
     std::optional<int> expect;
     bool expect_any = false;
     std::optional<int> exit_status;  // what nvidia-smi ended with
+    // report
+    bool merge = false;  // else show
+    std::vector<std::string> report_files;
     // baseline
     std::optional<std::string> output;  // -o
     Mebibytes most_idle = agentless::most_idle;

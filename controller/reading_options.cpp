@@ -1,4 +1,6 @@
-// The options of the commands that only read what is there: parse and audit.
+// The options of the commands that only read what is there: parse, audit and report.
+
+#include <algorithm>
 
 #include "controller/option_groups.hpp"
 #include "controller/option_values.hpp"
@@ -54,6 +56,26 @@ void add_audit_reading_options(CLI::App& app, Options& options) {
              "The audit log, - for stdin (default: $XDG_STATE_HOME/cleanslate/audit.jsonl, else "
              "~/.local/state/cleanslate/audit.jsonl)")
         ->group(group);
+}
+
+void add_report_files_options(CLI::App& app, Options& options) {
+    const auto action = [&options](const std::string& word) {
+        if (word != "show" && word != "merge")
+            throw CLI::ValidationError("ACTION", "wants show or merge, not '" + printable(word) + "'");
+        options.merge = word == "merge";
+    };
+    app.add_option_function<std::string>("ACTION", action, "show: one report; merge: those of shards as one")
+        ->required();
+    const auto files = [&options](const std::vector<std::string>& names) {
+        if (std::ranges::count(names, "-") > 1)
+            throw CLI::ValidationError("FILE", "stdin has one report: give - once");
+        options.report_files = names;
+    };
+    app.add_option_function<std::vector<std::string>>("FILE", files, "Reports of --format json, - for stdin")
+        ->required();
+    app.add_flag("--raw-commands", options.raw_commands,
+                 "Show commands with the secrets that the reports have in them (default: masked)")
+        ->group("Report");
 }
 
 }  // namespace cleanslate::controller

@@ -21,7 +21,7 @@ constexpr Verdict verdicts[] = {Verdict::clean, Verdict::dirty, Verdict::sick, V
 // A host, and what can be judged only when the whole report is known.
 struct ReadHost {
     HostOutcome host;
-    bool has_port = false, has_verdict = false;
+    bool has_verdict = false;
 };
 
 std::optional<Error> read_error(const JsonCursor& json) {
@@ -47,8 +47,7 @@ ReadHost read_host(const JsonCursor& json) {
     if (host.name.empty()) json.member("name").refuse("it is empty");
     host.address = json.member("address").text_or_empty();
     const auto port = json.member("port").number_or_null<std::uint16_t>(1);
-    host.port = port.value_or(host.port);
-    read.has_port = port.has_value();
+    host.port = port.value_or(0);
     const JsonCursor verdict = json.member("verdict");
     read.has_verdict = !verdict.is_null();
     if (read.has_verdict) host.verdict = verdict.word(verdicts);
@@ -128,16 +127,14 @@ class HostsReader {
 
     // What a host says has to go with what the report is of.
     void finish(bool says_local, Report& report) {
-        const auto has_port = [](const ReadHost& read) { return read.has_port; };
+        const auto has_port = [](const ReadHost& read) { return read.host.port != 0; };
+        const bool is_parse = report.command == "parse";
         if (!says_local)
-            report.local =
-                report.command != "parse" && !hosts_.empty() && std::ranges::none_of(hosts_, has_port);
-        const bool portless = report.local || report.command == "parse";
+            report.local = !is_parse && !hosts_.empty() && std::ranges::none_of(hosts_, has_port);
         for (std::size_t i = 0; i < hosts_.size(); ++i) {
             ReadHost& read = hosts_[i];
-            if (read.has_port == portless)
-                trouble_.note(fmt::format("hosts[{}].port: {}", i,
-                                          portless ? "wants null: there was no SSH" : "wants a number"));
+            if (has_port(read) && (report.local || is_parse))
+                trouble_.note(fmt::format("hosts[{}].port: wants null: there was no SSH", i));
             if (!read.has_verdict && !report.is_run())
                 trouble_.note(fmt::format("hosts[{}].verdict: wants a verdict", i));
             report.result.hosts.push_back(std::move(read.host));

@@ -12,8 +12,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr const char* commands[] = {"check", "clear",    "run",     "hosts", "playbooks",
-                                    "parse", "baseline", "explain", "audit", "trust"};
+constexpr const char* commands[] = {"check",    "clear",   "run",   "hosts", "playbooks", "parse",
+                                    "baseline", "explain", "audit", "trust", "report"};
 
 TEST(Help, OfEachCommandHasItsUsageAndAnExample) {
     EXPECT_THAT(help_of({"--help"}), HasSubstr("Examples:\n  cleanslate "));

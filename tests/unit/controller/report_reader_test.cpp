@@ -195,7 +195,9 @@ TEST(ReportReader, SaysWhichMemberHasTheWrongType) {
               "hosts[3].gpus[0].used_mib: wants a whole number from 0 to 1099511627776, not '76107'");
     EXPECT_EQ(with("/hosts/0/seconds", true), "hosts[0].seconds: wants seconds from 0 on, not a truth value");
     EXPECT_EQ(with("/hosts/0/findings", nullptr), "hosts[0].findings: wants a list, not null");
-    EXPECT_EQ(with("/hosts/0/port", nullptr), "hosts[0].port: wants a number");
+    EXPECT_EQ(with("/hosts/0/port", nullptr), "it was read");
+    EXPECT_EQ(with("/hosts/0/port", 0), "hosts[0].port: wants a whole number from 1 to 65535, not 0");
+    EXPECT_EQ(with("/local", true), "hosts[0].port: wants null: there was no SSH");
     EXPECT_EQ(with("/dry_run", 1), "dry_run: wants true or false, not 1");
     EXPECT_EQ(with("/command", "trust"), "command: wants one of check, clear, run, parse");
     EXPECT_EQ(with("/started", "yesterday"), "started: wants a time in UTC, as in 2026-11-29T12:00:00Z");

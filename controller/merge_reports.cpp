@@ -1,0 +1,127 @@
+#include "controller/merge_reports.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <csignal>
+#include <unordered_map>
+
+#include "base/text.hpp"
+#include "controller/audit_query.hpp"
+#include "controller/exit_status.hpp"
+
+namespace cleanslate::controller {
+namespace {
+
+using namespace agentless;
+
+constexpr int interrupted = 130, terminated = 143;
+
+// Whole seconds since 1970, as far as it is told.
+std::int64_t began(const Report& report) { return parse_time(report.started).value_or(0); }
+
+Status may_stand_together(const NamedReport& first, const NamedReport& other) {
+    const auto refuse = [&](const std::string& a, const std::string& b) {
+        return fail("usage",
+                    fmt::format("{} is {} and {} is {}: they are not shards of one sweep",
+                                printable(first.name), a, printable(other.name), b),
+                    "merge those of one command");
+    };
+    if (first.report.command != other.report.command)
+        return refuse("of " + first.report.command, "of " + other.report.command);
+    const auto kind = [](const Report& report) -> std::string {
+        return report.dry_run ? "a dry run" : "none";
+    };
+    if (first.report.dry_run != other.report.dry_run) return refuse(kind(first.report), kind(other.report));
+    return {};
+}
+
+Status check_names(const std::vector<NamedReport>& reports) {
+    std::unordered_map<std::string_view, std::string_view> files;
+    for (const NamedReport& one : reports) {
+        for (const HostOutcome& host : one.report.result.hosts) {
+            const auto [found, fresh] = files.emplace(host.name, one.name);
+            if (fresh) continue;
+            return fail("usage",
+                        fmt::format("{} stands in {} and in {}", printable(host.name),
+                                    printable(found->second), printable(one.name)),
+                        "each host belongs to one shard");
+        }
+    }
+    return {};
+}
+
+// Each that is said, once, with commas between.
+std::string joined(const std::vector<NamedReport>& reports, std::string Report::*text) {
+    std::vector<std::string> said;
+    std::string all;
+    for (const NamedReport& one : reports) {
+        const std::string& more = one.report.*text;
+        if (more.empty() || std::ranges::find(said, more) != said.end()) continue;
+        said.push_back(more);
+        all += (all.empty() ? "" : ",") + more;
+    }
+    return all;
+}
+
+// Of what the hosts do not tell; otherwise 0.
+int worse_end(int a, int b) {
+    for (const int status : {exit_internal, interrupted, terminated})
+        if (a == status || b == status) return status;
+    return 0;
+}
+
+void add_result(SweepResult& all, SweepResult one, bool has_no_port) {
+    for (HostOutcome& host : one.hosts) {
+        if (has_no_port) host.port = 0;
+        all.hosts.push_back(std::move(host));
+    }
+    all.interrupted |= one.interrupted;
+    all.deadline_passed |= one.deadline_passed;
+    all.failure_limit_reached |= one.failure_limit_reached;
+    if (one.audit_failed && !all.audit_failed) all.audit_error = std::move(one.audit_error);
+    all.audit_failed |= one.audit_failed;
+    for (std::string& note : one.notes)
+        if (std::ranges::find(all.notes, note) == all.notes.end()) all.notes.push_back(std::move(note));
+}
+
+}  // namespace
+
+Result<Report> merge_reports(std::vector<NamedReport> reports) {
+    for (const NamedReport& other : reports)
+        if (auto may = may_stand_together(reports.front(), other); !may) return std::unexpected(may.error());
+    if (auto once = check_names(reports); !once) return std::unexpected(once.error());
+    const auto is_local = [](const NamedReport& one) { return one.report.local; };
+    const auto has_no_limit = [](const NamedReport& one) { return one.report.limit.empty(); };
+    Report all;
+    all.command = reports.front().report.command;
+    all.dry_run = reports.front().report.dry_run;
+    all.playbook = joined(reports, &Report::playbook);
+    all.inventory = joined(reports, &Report::inventory);
+    if (std::ranges::none_of(reports, has_no_limit)) all.limit = joined(reports, &Report::limit);
+    all.local = std::ranges::all_of(reports, is_local);
+    const auto earlier = [](const NamedReport& a, const NamedReport& b) {
+        return began(a.report) < began(b.report);
+    };
+    const Report& first = std::ranges::min_element(reports, earlier)->report;
+    all.started = first.started;
+    const std::int64_t start = began(first);
+    for (NamedReport& one : reports) {
+        const Milliseconds after{(began(one.report) - start) * 1000};
+        all.took = std::max(all.took, after + one.report.took);
+        all.declined |= one.report.declined;
+        all.exit_status = worse_end(all.exit_status, one.report.exit_status);
+        add_result(all.result, std::move(one.report.result), one.report.local && !all.local);
+    }
+    return all;
+}
+
+int exit_status_of_read(const Report& report) {
+    Ending ending;
+    ending.write_failed = report.exit_status == exit_internal;
+    if (report.exit_status == interrupted) ending.stop_signal = SIGINT;
+    if (report.exit_status == terminated) ending.stop_signal = SIGTERM;
+    return exit_status(report, ending);
+}
+
+}  // namespace cleanslate::controller

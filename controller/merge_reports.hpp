@@ -1,0 +1,26 @@
+#pragma once
+// Reports of shards as one.
+
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "controller/report.hpp"
+
+namespace cleanslate::controller {
+
+struct NamedReport {
+    std::string name;  // of its file: for errors
+    Report report;
+};
+
+// The hosts in the order of the reports; begun with the first, ended with the last. Whatever stopped one
+// stopped it all. Refused (kind "usage", with the files' names): a host that stands twice, several commands,
+// dry runs beside real ones. `reports` is not empty. The exit status is not of the whole yet.
+Result<Report> merge_reports(std::vector<NamedReport> reports);
+
+// What the report's hosts come to, as of a sweep that has just ended so. Of what only the writer knew there
+// stays that it was interrupted by another signal, and that something could not be written.
+int exit_status_of_read(const Report& report);
+
+}  // namespace cleanslate::controller
