@@ -1,7 +1,12 @@
 #include "controller/exit_status.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <csignal>
+
+#include "controller/formats/host_lists.hpp"
+#include "controller/page.hpp"
 
 namespace cleanslate::controller {
 namespace {
@@ -26,12 +31,17 @@ int status_of_hosts(const Report& report) {
     return exit_internal;
 }
 
+bool has_expected_hosts(const Report& report) {
+    return count_listed_clean(report) >= static_cast<std::size_t>(std::max(1, *report.expect_hosts));
+}
+
 }  // namespace
 
 int exit_status(const Report& report, const Ending& ending) {
     if (ending.write_failed || report.result.audit_failed) return exit_internal;
     if (ending.stop_signal != 0) return ending.stop_signal == SIGINT ? 130 : 143;
     if (report.result.interrupted) return 130;
+    if (report.expect_hosts) return has_expected_hosts(report) ? 0 : 1;
     if (report.result.deadline_passed || report.result.failure_limit_reached) return 4;
     return status_of_hosts(report);
 }
@@ -57,10 +67,15 @@ std::string_view meaning_of(int exit_status, bool is_run) {
     return "unknown";
 }
 
-std::string_view meaning_of(const Report& report) {
+std::string meaning_of(const Report& report) {
+    if (report.expect_hosts && (report.exit_status == 0 || report.exit_status == 1)) {
+        const std::size_t clean = count_listed_clean(report);
+        return fmt::format("{} {} clean, {} expected", count_of(clean, "host"), clean == 1 ? "is" : "are",
+                           *report.expect_hosts);
+    }
     if (report.exit_status == 0 && std::ranges::any_of(report.result.hosts, is_clean_in_part))
         return "the GPUs that were judged are proven clean";
-    return meaning_of(report.exit_status, report.is_run());
+    return std::string(meaning_of(report.exit_status, report.is_run()));
 }
 
 }  // namespace cleanslate::controller

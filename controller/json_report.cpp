@@ -68,6 +68,7 @@ void write_summary_value(JsonWriter& json, const Report& report) {
         write_counts(json.key("hosts"), summary.hosts, Verdict::unreachable);
         write_counts(json.key("gpus"), summary.gpus, Verdict::unknown);
         json.key("stopped_by").text_or_null(stopped_by(report.result));
+        json.key("expected_hosts").number_or_null(report.expect_hosts);
         if (!report.is_run()) return;
         json.key("commands").object([&] {
             json.key("ok").number(summary.asked[static_cast<std::size_t>(Asked::ok)]);

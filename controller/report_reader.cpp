@@ -109,6 +109,8 @@ void read_head(const JsonCursor& json, Report& report) {
     const JsonCursor summary = json.member("summary");
     report.exit_status = summary.member("exit_status").number<int>(0, 255);
     read_stopped_by(summary.member("stopped_by"), report.result);
+    if (const auto expected = summary.known("expected_hosts"))
+        report.expect_hosts = expected->number_or_null<int>(1);
 }
 
 // The elements of `hosts`, one after the other.

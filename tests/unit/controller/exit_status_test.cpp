@@ -110,6 +110,56 @@ TEST(ExitStatus, OfAHostThatIsCleanInPartSaysThatOnlySomeGpusWereJudged) {
     EXPECT_EQ(meaning_of(report), "the GPUs that were judged are proven clean");
 }
 
+Report expecting(int hosts, std::vector<HostOutcome> outcomes) {
+    Report report = report_of(std::move(outcomes));
+    report.expect_hosts = hosts;
+    return report;
+}
+
+TEST(ExitStatus, IsZeroWhereAsManyHostsAreCleanAsAreExpectedWhateverTheRest) {
+    const std::vector<HostOutcome> hosts{clean_host("gpu01"), clean_host("gpu02"), dirty_host("gpu03"),
+                                         unreachable_host("gpu04"), not_tried_host("gpu05")};
+    EXPECT_EQ(exit_status(expecting(1, hosts), {}), 0);
+    EXPECT_EQ(exit_status(expecting(2, hosts), {}), 0);
+    EXPECT_EQ(exit_status(expecting(3, hosts), {}), 1);
+    EXPECT_EQ(exit_status(expecting(1, {}), {}), 1);
+    Report cut = expecting(2, hosts);
+    cut.result.deadline_passed = true;
+    EXPECT_EQ(exit_status(cut, {}), 0);
+    cut.expect_hosts = 3;
+    EXPECT_EQ(exit_status(cut, {}), 1);
+    cut.expect_hosts = 2;
+    cut.result.failure_limit_reached = true;
+    EXPECT_EQ(exit_status(cut, {}), 0);
+}
+
+TEST(ExitStatus, OfExpectedHostsYieldsToInterruptionsAndFailedWrites) {
+    const Report report = expecting(1, {clean_host("gpu01")});
+    EXPECT_EQ(exit_status(report, {SIGINT, false}), 130);
+    EXPECT_EQ(exit_status(report, {SIGTERM, false}), 143);
+    EXPECT_EQ(exit_status(report, {0, true}), 5);
+    Report audit = report;
+    audit.result.audit_failed = true;
+    EXPECT_EQ(exit_status(audit, {}), 5);
+}
+
+TEST(ExitStatus, CountsNoHostAsExpectedThatIsCleanInPart) {
+    HostOutcome host = clean_host("gpu01");
+    host.last->gpus[1].judged = false;
+    host.last->gpus[1].verdict = Verdict::dirty;
+    EXPECT_EQ(exit_status(expecting(1, {host}), {}), 1);
+}
+
+TEST(ExitStatus, SaysHowManyHostsAreCleanAndExpected) {
+    Report report = expecting(1, {clean_host("gpu01"), clean_host("gpu02"), dirty_host("gpu03")});
+    EXPECT_EQ(meaning_of(report), "2 hosts are clean, 1 expected");
+    report.expect_hosts = 3;
+    report.exit_status = 1;
+    EXPECT_EQ(meaning_of(report), "2 hosts are clean, 3 expected");
+    report.exit_status = 130;
+    EXPECT_EQ(meaning_of(report), "interrupted");
+}
+
 TEST(ExitStatus, HasAMeaningForEachStatus) {
     for (const int status : {0, 1, 2, 3, 4, 5, 130, 143}) {
         EXPECT_NE(meaning_of(status), "unknown") << status;
