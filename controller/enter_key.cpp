@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -68,6 +69,9 @@ void EnterKey::watch() {
 }
 
 bool EnterKey::take_enter() {
+    termios modes{};
+    // A pager at our standard output has made it deliver keys: they are its own.
+    if (::tcgetattr(fd_, &modes) != 0 || (modes.c_lflag & ICANON) == 0) return false;
     int waiting = 0;  // bytes of the lines that are complete
     if (::ioctl(fd_, FIONREAD, &waiting) != 0 || waiting != 1) return false;
     char byte = 0;

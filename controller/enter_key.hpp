@@ -10,8 +10,9 @@ namespace cleanslate::controller {
 
 // While it lives, each Enter that is typed alone on a line calls back, on a thread of its own. The terminal's
 // modes stay as they are. It is read only while this process is in the foreground of its controlling
-// terminal: whoever reads it from the background is stopped. A line with words in it is left to who reads
-// next (the shell), and so is all that comes after it.
+// terminal: whoever reads it from the background is stopped; and only while it is read by lines: a pager
+// reads keys. A line with words in it is left to who reads next (the shell), and so is all that comes after
+// it.
 class EnterKey {
   public:
     // `fd` outlives it; where it is no terminal, nothing is ever read.
