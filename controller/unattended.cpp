@@ -22,8 +22,9 @@ Result<std::optional<SweepLock>> take_lock(const Context& context) {
 bool wait_out_jitter(const Options& options, Progress& progress, const StopSignals& signals) {
     if (options.jitter == Milliseconds{0}) return true;
     const Milliseconds wait = random_wait(options.jitter);
-    progress.say(
-        fmt::format("begins in {} (--jitter {})", format_duration(wait), format_duration(options.jitter)));
+    if (!options.quiet)
+        progress.say(fmt::format("begins in {} (--jitter {})", format_duration(wait),
+                                 format_duration(options.jitter)));
     if (wait_unless_stopped(wait, signals.fd())) return true;
     progress.say("interrupted before it began: nothing was contacted");
     return false;

@@ -15,7 +15,7 @@ namespace cleanslate::controller {
 // contacted; "write".
 Result<std::optional<SweepLock>> take_lock(const Context& context);
 
-// --jitter. False where a signal ended it.
+// --jitter; how long it waits is said, but with -q. False where a signal ended it.
 bool wait_out_jitter(const Options& options, Progress& progress, const StopSignals& signals);
 
 }  // namespace cleanslate::controller
