@@ -92,6 +92,7 @@ int report_command(const Context& context) {
         return exit_internal;
     }
     print_notes(*report);
+    if (options.expect_hosts) report->expect_hosts = options.expect_hosts;
     report->exit_status = exit_status_of_read(*report);
     bool written = write_host_lists(context, *report);
     if (!written) report->exit_status = exit_internal;

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "controller/formats/render.hpp"
+#include "corpus_reports.hpp"
 #include "golden_report.hpp"
 #include "random_report.hpp"
 
@@ -92,6 +93,13 @@ TEST(ReportReader, ReadsEveryFormOfAnyReport) {
     for (int i = 0; i < 300 && !::testing::Test::HasFailure(); ++i) {
         SCOPED_TRACE(i);
         expect_same_forms(reports.next());
+    }
+}
+
+TEST(ReportReader, ReadsEveryFormOfWhatTheCorpusIsJudgedAs) {
+    for (const Report& report : corpus_reports()) {
+        SCOPED_TRACE(report.result.hosts[0].name);
+        expect_same_forms(report);
     }
 }
 
