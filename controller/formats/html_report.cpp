@@ -152,10 +152,11 @@ std::string headline(const Report& report) {
 std::string json_in_script(std::string_view json) {
     std::string out;
     out.reserve(json.size());
+    const auto may_matter = [](char c) { return c == '<' || c == '>' || c == '&' || c == '\xE2'; };
     for (;;) {
-        const auto end = json.find_first_of("<>&\xE2");
+        const auto end = static_cast<std::size_t>(std::ranges::find_if(json, may_matter) - json.begin());
         out += json.substr(0, end);
-        if (end == std::string_view::npos) return out;
+        if (end == json.size()) return out;
         json.remove_prefix(end);
         std::size_t length = 1;
         if (json.starts_with("\xE2\x80\xA8") || json.starts_with("\xE2\x80\xA9")) {
