@@ -34,6 +34,34 @@ const std::string* repeated_name(const Object& object) {
     return found == names.end() ? nullptr : *found;
 }
 
+// Where the quote is that ends the text that begins at `from`; the end of it all: nowhere.
+std::size_t end_of_text(std::string_view json, std::size_t from) {
+    for (std::size_t at = from; (at = json.find('"', at)) != std::string_view::npos; ++at) {
+        std::size_t escapes = 0;
+        while (at - escapes > from && json[at - escapes - 1] == '\\') ++escapes;
+        if (escapes % 2 == 0) return at;
+    }
+    return json.size();
+}
+
+// The parser holds what it is reading several times over before anybody can stop it.
+bool has_longer_token(std::string_view json, std::size_t most) {
+    constexpr std::string_view between = "{}[]:, \t\r\n";
+    std::size_t begin = 0;  // of what is no text
+    for (std::size_t at = 0; at < json.size(); ++at) {
+        if (json[at] == '"') {
+            begin = end_of_text(json, at + 1) + 1;
+            if (begin - at > most) return true;
+            at = begin - 1;
+        } else if (between.find(json[at]) != std::string_view::npos) {
+            begin = at + 1;
+        } else if (at - begin > most) {
+            return true;
+        }
+    }
+    return false;
+}
+
 // Takes the events of nlohmann's parser, which holds nothing but its own nesting.
 class Builder {
   public:
@@ -103,6 +131,7 @@ class Builder {
         return false;
     }
     bool count() {
+        if (is_element_next()) values_before_ = std::exchange(values_, 0);
         ++all_values_;
         if (all_values_ > bounds_.values || ++values_ > bounds_.values_at_once)
             return refuse(fmt::format("more than {} values", all_values_ > bounds_.values
@@ -114,7 +143,6 @@ class Builder {
         if (open_.size() >= bounds_.depth) return refuse(fmt::format("nested deeper than {}", bounds_.depth));
         if (open_.empty() && !std::holds_alternative<Object>(container.value)) return refuse("no object");
         if (!count()) return false;
-        if (is_element_next()) values_before_ = std::exchange(values_, 0);
         open_.push_back({std::move(container), {}});
         return true;
     }
@@ -169,6 +197,8 @@ std::string_view JsonValue::kind() const {
 
 Result<JsonValue> read_json_object(std::string_view text, std::string_view streamed,
                                    const std::function<Status(JsonValue&)>& use, const JsonBounds& bounds) {
+    if (has_longer_token(text, bounds.token_bytes))
+        return fail("json", fmt::format("a text or number of more than {} bytes", bounds.token_bytes));
     Builder builder(text, streamed, use, bounds);
     const bool ended = nlohmann::json::sax_parse(text.begin(), text.end(), &builder);
     return builder.result(ended);

@@ -35,6 +35,8 @@ struct JsonBounds {
     std::size_t depth = 32;
     std::size_t values_at_once = 1'000'000;  // of the object but for its streamed list, and of each element
     std::size_t values = 64'000'000;         // in all
+    // One text or number, as it is written: a command's output, each byte of which may have become `\\xNN`.
+    std::size_t token_bytes = std::size_t{96} << 20;
 };
 
 // `text` is one object. The elements of the list that is its member `streamed` are handed to `use` as they

@@ -23,8 +23,8 @@ std::int64_t began(const Report& report) { return parse_time(report.started).val
 Status may_stand_together(const NamedReport& first, const NamedReport& other) {
     const auto refuse = [&](const std::string& a, const std::string& b) {
         return fail("usage",
-                    fmt::format("{} is {} and {} is {}: they are not shards of one sweep",
-                                printable(first.name), a, printable(other.name), b),
+                    fmt::format("{} is {} and {} is {}: they are not shards of one sweep", first.name, a,
+                                other.name, b),
                     "merge those of one command");
     };
     if (first.report.command != other.report.command)
@@ -42,10 +42,10 @@ Status check_names(const std::vector<NamedReport>& reports) {
         for (const HostOutcome& host : one.report.result.hosts) {
             const auto [found, fresh] = files.emplace(host.name, one.name);
             if (fresh) continue;
-            return fail("usage",
-                        fmt::format("{} stands in {} and in {}", printable(host.name),
-                                    printable(found->second), printable(one.name)),
-                        "each host belongs to one shard");
+            return fail(
+                "usage",
+                fmt::format("{} stands in {} and in {}", printable(host.name), found->second, one.name),
+                "each host belongs to one shard");
         }
     }
     return {};

@@ -10,7 +10,7 @@
 namespace cleanslate::controller {
 
 struct NamedReport {
-    std::string name;  // of its file: for errors
+    std::string name;  // of its file, printable: for errors
     Report report;
 };
 

@@ -17,16 +17,15 @@ namespace cleanslate::controller {
 namespace {
 
 // What does not begin like an object is given up at once, however much of it there is.
-Result<std::string> read_json_file(const std::string& file) {
+Result<std::string> read_json_file(const std::string& file, const std::string& name) {
     std::string text;
     const auto read = read_pieces(file, [&](std::string_view piece) -> Status {
         text += piece;
         const auto first = text.find_first_not_of(" \t\r\n");
         if (first != std::string::npos && text[first] != '{' && text[first] != '\xEF')
-            return fail("report", printable(file) + ": no JSON report", "give one of --format json");
+            return fail("report", name + ": no JSON report", "give one of --format json");
         if (text.size() > most_report_bytes)
-            return fail("report",
-                        fmt::format("{}: larger than {} MiB", printable(file), most_report_bytes >> 20),
+            return fail("report", fmt::format("{}: larger than {} MiB", name, most_report_bytes >> 20),
                         "give smaller shards");
         return {};
     });
@@ -34,12 +33,13 @@ Result<std::string> read_json_file(const std::string& file) {
     return text;
 }
 
-Result<NamedReport> read_file_of(const std::string& file) {
-    const auto text = read_json_file(file);
+Result<NamedReport> read_one(const std::string& file) {
+    const std::string name = file == "-" ? "stdin" : printable(file);
+    const auto text = read_json_file(file, name);
     if (!text) return std::unexpected(text.error());
-    auto report = read_report(*text, file == "-" ? "stdin" : printable(file));
+    auto report = read_report(*text, name);
     if (!report) return std::unexpected(report.error());
-    return NamedReport{file == "-" ? "stdin" : file, std::move(*report)};
+    return NamedReport{name, std::move(*report)};
 }
 
 Result<Report> read_all(const Options& options) {
@@ -47,7 +47,7 @@ Result<Report> read_all(const Options& options) {
         return fail("usage", "show wants one report", "to have several as one: cleanslate report merge");
     std::vector<NamedReport> reports;
     for (const std::string& file : options.report_files) {
-        auto one = read_file_of(file);
+        auto one = read_one(file);
         if (!one) return std::unexpected(one.error());
         reports.push_back(std::move(*one));
     }

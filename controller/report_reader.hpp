@@ -10,8 +10,8 @@
 
 namespace cleanslate::controller {
 
-// Some 200,000 hosts of 8 GPUs.
-inline constexpr std::size_t most_report_bytes = std::size_t{512} << 20;
+// Some 100,000 hosts of 8 GPUs.
+inline constexpr std::size_t most_report_bytes = std::size_t{256} << 20;
 
 // Every form of what is read equals that of the report that was written, where its reader had not just seen
 // the plan (Report::plan_shown). `where` names it in errors (kind "report"): no JSON, another schema, a
