@@ -61,7 +61,11 @@ export const phone = {viewport: {width: 375, height: 812}, isMobile: true, hasTo
 // --- what is on a page -----------------------------------------------------------------------------------------------
 
 export const texts = locator => locator.evaluateAll(nodes => nodes.map(node => node.textContent));
-export const names = page => texts(page.locator('#map .tile .name'));
+// Of all hosts of the map, once all of it is built.
+export async function names(page) {
+    await page.waitForFunction(() => hostsOfBlock.size === 0);
+    return texts(page.locator('#map .tile .name'));
+}
 export const tile = (page, host) => page.locator('#map .tile').filter(
     {has: page.locator('.name', {hasText: new RegExp(`^${host}$`)})});
 export const cell = (page, host, gpu) => tile(page, host).locator(`.cell[data-gpu="${gpu}"]`);

@@ -15,15 +15,16 @@ on('a link opens the same host, GPU, filter and order', {name: 'golden', hash: '
 });
 
 on('the browser goes back from host to host, and to the map', golden, async page => {
+    const opened = host => page.locator('#host h2', {hasText: host}).waitFor();
     await tile(page, 'gpu04').locator('.name').click();
     await page.getByRole('button', {name: 'next host'}).click();
-    assert.equal(await page.locator('#host h2').textContent(), 'gpu05');
+    await opened('gpu05');
     await page.goBack();
-    assert.equal(await page.locator('#host h2').textContent(), 'gpu04');
+    await opened('gpu04');
     await page.goBack();
-    assert.ok(await page.locator('#host').isHidden());
+    await page.locator('#host').waitFor({state: 'hidden'});
     await page.goForward();
-    assert.equal(await page.locator('#host h2').textContent(), 'gpu04');
+    await opened('gpu04');
 });
 
 on('a link to a host that is not there shows the map', {name: 'golden', hash: '#host=nowhere&gpu=%&show=rusty'}, async page => {

@@ -88,6 +88,16 @@ const nearby = new IntersectionObserver(
     entries => entries.filter(entry => entry.isIntersecting).forEach(entry => build(entry.target)),
     {rootMargin: '1200px 0px'});
 
+// All of a small fleet, the beginning of a large one: what is seen at once.
+function buildFirst() {
+    let tiles = 0;
+    for (const [block, hosts] of [...hostsOfBlock]) {
+        if (tiles >= blockSize) return;
+        tiles += hosts.length;
+        build(block);
+    }
+}
+
 function buildAll() {
     for (const block of [...hostsOfBlock.keys()]) build(block);
 }
@@ -168,11 +178,8 @@ function showMap(hosts, {query, order}) {
             if (group.length > 0) addSection([sign(state), `${wordOf(state)} `, el('small', '', group.length)], group);
         }
     }
-    const first = map.querySelector('.block');
-    if (first) {
-        build(first);
-        makeStop(first.querySelector('a'));
-    }
+    buildFirst();
+    makeStop(map.querySelector('.tile a'));
     buildIdly(++rounds);
 }
 
