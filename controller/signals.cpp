@@ -11,12 +11,18 @@
 namespace cleanslate::controller {
 namespace {
 
+// What was ignored when this program was started stays ignored: nohup's SIGHUP, and the SIGINT of what a
+// script runs in the background. (A blocked signal would be told all the same.)
+bool is_ignored(int signal) {
+    struct sigaction action {};
+    return ::sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
 sigset_t stop_set() {
     sigset_t set;
     sigemptyset(&set);
-    sigaddset(&set, SIGINT);
-    sigaddset(&set, SIGTERM);
-    sigaddset(&set, SIGHUP);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP})
+        if (!is_ignored(signal)) sigaddset(&set, signal);
     return set;
 }
 

@@ -19,7 +19,8 @@ class StopSignals {
     // `count`: 1 for the first signal. Called on the thread of StopSignals.
     using Handler = std::function<void(int signal, int count)>;
 
-    // Blocks the signals in this thread, and so in every thread that is started later: make it first. They
+    // One that was ignored before stays so and is told to nobody: nohup's SIGHUP.
+    // Blocks the others in this thread, and so in every thread that is started later: make it first. They
     // stay blocked when it is gone.
     StopSignals();
     ~StopSignals();

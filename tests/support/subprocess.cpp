@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 
 namespace cleanslate::testing {
@@ -20,6 +21,8 @@ using Clock = std::chrono::steady_clock;
 
 [[noreturn]] void exec(const std::vector<std::string>& argv, const std::map<std::string, std::string>& env) {
     for (const auto& [name, value] : env) setenv(name.c_str(), value.c_str(), 1);
+    // Tests that run in the background of a script have these ignored, and a program keeps them so.
+    for (const int stop : {SIGINT, SIGTERM, SIGHUP}) signal(stop, SIG_DFL);
     std::vector<char*> args;
     for (const auto& a : argv) args.push_back(const_cast<char*>(a.c_str()));
     args.push_back(nullptr);

@@ -69,5 +69,18 @@ TEST(StopSignals, StayBlockedWhenNobodyWatchesSoThatTheReportIsWritten) {
     EXPECT_EQ(signal, SIGINT);
 }
 
+TEST(StopSignals, OfWhatWasIgnoredAtTheStartIsToldToNobody) {
+    ::signal(SIGHUP, SIG_IGN);  // as nohup does
+    {
+        StopSignals signals;
+        ::kill(::getpid(), SIGHUP);
+        std::vector<std::pair<int, int>> told;
+        send_and_wait(signals, SIGTERM, told);  // lower numbers are told first
+        EXPECT_EQ(told, (std::vector<std::pair<int, int>>{{SIGTERM, 1}}));
+        EXPECT_EQ(signals.first(), SIGTERM);
+    }
+    ::signal(SIGHUP, SIG_DFL);
+}
+
 }  // namespace
 }  // namespace cleanslate::controller
