@@ -12,12 +12,13 @@ namespace cleanslate::controller {
 namespace {
 
 int status_of_hosts(const Report& report) {
+    if (report.result.hosts.empty()) return 3;  // no host at all proves nothing
     const Summary summary = summarize(report);
     if (report.is_run()) {
         if (summary.asked[static_cast<std::size_t>(Asked::not_asked)] > 0) return 3;
         return summary.asked[static_cast<std::size_t>(Asked::failed)] > 0 ? 1 : 0;
     }
-    if (!summary.verdict) return 3;  // no host at all proves nothing
+    if (!summary.verdict) return 3;
     switch (*summary.verdict) {
         case agentless::Verdict::clean:
             return 0;

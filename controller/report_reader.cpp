@@ -113,6 +113,26 @@ void read_head(const JsonCursor& json, Report& report) {
         report.expect_hosts = expected->number_or_null<int>(1);
 }
 
+// What stands against the host's being clean; empty: nothing. A report says clean only of what was proven.
+std::string contradiction_of(const HostOutcome& host) {
+    if (host.verdict != Verdict::clean) return {};
+    if (!host.last) return "clean, and nothing was surveyed";
+    if (host.error) return "clean, and it did not come to its end";
+    const auto is_not_clean = [](const GpuVerdict& gpu) {
+        return gpu.judged && gpu.verdict != Verdict::clean;
+    };
+    const auto gpu = std::ranges::find_if(host.last->gpus, is_not_clean);
+    if (gpu == host.last->gpus.end()) return {};
+    return fmt::format("clean, and gpus[{}] is {}", gpu - host.last->gpus.begin(), to_string(gpu->verdict));
+}
+
+// Nothing was run, so that nothing can have come of it.
+bool has_run_something(const HostOutcome& host) {
+    return std::ranges::any_of(host.commands, [](const CommandAction& action) {
+        return !action.planned && !action.withheld && !action.not_sent;
+    });
+}
+
 // The elements of `hosts`, one after the other.
 class HostsReader {
   public:
@@ -139,6 +159,12 @@ class HostsReader {
                 trouble_.note(fmt::format("hosts[{}].port: wants null: there was no SSH", i));
             if (!read.has_verdict && !report.is_run())
                 trouble_.note(fmt::format("hosts[{}].verdict: wants a verdict", i));
+            if (const std::string contradiction = contradiction_of(read.host);
+                read.has_verdict && !contradiction.empty())
+                trouble_.note(fmt::format("hosts[{}].verdict: {}", i, contradiction));
+            if (report.dry_run && has_run_something(read.host))
+                trouble_.note(
+                    fmt::format("hosts[{}].commands: one was run, and the report is of a dry run", i));
             report.result.hosts.push_back(std::move(read.host));
         }
     }

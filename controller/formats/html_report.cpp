@@ -100,6 +100,7 @@ std::string summary_text(const Report& report) {
 }
 
 std::string_view state_of(const Report& report) {
+    if (report.result.hosts.empty()) return "unknown";
     const Summary summary = summarize(report);
     if (report.is_run()) return summary.asked[1] > 0 ? "failed" : summary.asked[2] > 0 ? "not_asked" : "ok";
     return summary.verdict ? to_string(*summary.verdict) : "unknown";
@@ -140,11 +141,15 @@ std::string headline(const Report& report) {
     if (report.is_run()) return printable(headline_of_run(report));
     const auto clean =
         static_cast<std::size_t>(std::ranges::count(hosts, Verdict::clean, &agentless::HostOutcome::verdict));
+    const bool in_part = std::ranges::any_of(hosts, is_clean_in_part);
     if (hosts.size() == 1) {
         const std::string name = report.command == "parse" ? "The host" : hosts[0].name;
-        return printable(fmt::format("{} is {}", name, to_string(hosts[0].verdict)));
+        return printable(fmt::format("{} is {}{}", name, to_string(hosts[0].verdict),
+                                     in_part ? ", of the GPUs that were judged" : ""));
     }
-    if (clean == hosts.size()) return fmt::format("All {} hosts are clean", clean);
+    if (clean == hosts.size())
+        return fmt::format("All {} hosts are clean{}", clean,
+                           in_part ? ", of the GPUs that were judged" : "");
     const std::size_t others = hosts.size() - clean;
     return fmt::format("{} of {} hosts {} not clean", others, hosts.size(), others == 1 ? "is" : "are");
 }

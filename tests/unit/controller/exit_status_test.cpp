@@ -33,7 +33,10 @@ TEST(ExitStatus, FollowsTheWorstHost) {
     EXPECT_EQ(status_of({unreachable, dirty}), 3);
 }
 
-TEST(ExitStatus, IsNeverZeroWithoutAHost) { EXPECT_EQ(status_of({}), 3); }
+TEST(ExitStatus, IsNeverZeroWithoutAHost) {
+    for (const std::string command : {"check", "clear", "run", "parse"})
+        EXPECT_EQ(exit_status(report_of({}, command), {}), 3) << command;
+}
 
 TEST(ExitStatus, OfAHostThatWasNeverTriedIsThree) { EXPECT_EQ(status_of({not_tried_host("gpu01")}), 3); }
 

@@ -213,6 +213,8 @@ class RandomReports {
         const int gpus = static_cast<int>(below(10));
         for (int i = 0; i < gpus; ++i)
             host.last->gpus.push_back(chance(2) ? gpu(i, Verdict::clean, 0) : any_gpu(i));
+        for (GpuVerdict& gpu : host.last->gpus)  // a clean host's others were not judged
+            if (host.verdict == Verdict::clean && gpu.verdict != Verdict::clean) gpu.judged = false;
         host.last->openers = some<Holder>(2, [&] { return process(); });
         host.last->findings = some<Finding>(3, [&] { return finding(); });
         host.driver_version = text();
@@ -232,7 +234,7 @@ class RandomReports {
         host.took = milliseconds();
         host.verdict = static_cast<Verdict>(below(5));
         if (report.is_run()) host.verdict = chance(4) ? Verdict::unreachable : Verdict::unknown;
-        if (host.verdict == Verdict::unreachable || chance(8))
+        if (host.verdict == Verdict::unreachable || (host.verdict != Verdict::clean && chance(8)))
             host.error = Error{"timeout", shown(), shown(), shown()};
         if (!report.is_run() && host.verdict != Verdict::unreachable) survey(host);
         if (chance(3)) host.findings = some<Finding>(2, [&] { return finding(); });

@@ -267,6 +267,36 @@ TEST(ReportReader, RefusesWhatStandsTwice) {
     EXPECT_EQ(refusal(json), "hosts[0].gpus[0].optional: 'field0' stands twice");
 }
 
+TEST(ReportReader, BelievesNoCleanThatTheHostsOwnPartsContradict) {
+    const Report clean = report_of({clean_host("gpu01")});
+    Json report = Json::parse(json_of(clean));
+    const auto refusal_where = [&](auto change) {
+        Json changed = report;
+        change(changed["hosts"][0]);
+        return refusal(changed.dump());
+    };
+    EXPECT_TRUE(read_report(report.dump(), "a.json"));
+    EXPECT_EQ(refusal_where([](Json& host) { host["gpus"][1]["verdict"] = "dirty"; }),
+              "hosts[0].verdict: clean, and gpus[1] is dirty");
+    EXPECT_EQ(refusal_where([](Json& host) { host["gpus"][0]["verdict"] = "unknown"; }),
+              "hosts[0].verdict: clean, and gpus[0] is unknown");
+    EXPECT_EQ(refusal_where([](Json& host) {
+                  host["surveyed"] = false;
+                  host["gpus"] = Json::array();
+              }),
+              "hosts[0].verdict: clean, and nothing was surveyed");
+    EXPECT_EQ(
+        refusal_where([](Json& host) {
+            host["error"] = {{"kind", "timeout"}, {"phase", nullptr}, {"message", "x"}, {"remedy", nullptr}};
+        }),
+        "hosts[0].verdict: clean, and it did not come to its end");
+}
+
+TEST(ReportReader, BelievesNoDryRunThatHasRunSomething) {
+    EXPECT_THAT(refusal_of([](Json& report) { report["dry_run"] = true; }),
+                HasSubstr("the report is of a dry run"));
+}
+
 TEST(ReportReader, RefusesWhatIsNestedTooDeep) {
     EXPECT_EQ(refusal(std::string(1'000'000, '[')), "no object");
     EXPECT_THAT(refusal("{\"x\":" + std::string(1'000'000, '[')), HasSubstr("nested deeper than 32"));

@@ -172,6 +172,12 @@ TEST(HtmlHeadline, CountsTheHostsThatAreNotClean) {
     EXPECT_EQ(headline(report_of({clean_host("gpu01")})), "gpu01 is clean");
     EXPECT_EQ(headline(report_of({dirty_host("-")}, "parse")), "The host is dirty");
     EXPECT_EQ(headline(report_of({clean_host("a"), clean_host("b")})), "All 2 hosts are clean");
+    HostOutcome in_part = clean_host("a");
+    in_part.last->gpus[1].verdict = Verdict::dirty;
+    in_part.last->gpus[1].judged = false;
+    EXPECT_EQ(headline(report_of({in_part})), "a is clean, of the GPUs that were judged");
+    EXPECT_EQ(headline(report_of({in_part, clean_host("b")})),
+              "All 2 hosts are clean, of the GPUs that were judged");
     EXPECT_EQ(headline(report_of({clean_host("a"), dirty_host("b")})), "1 of 2 hosts is not clean");
     EXPECT_EQ(headline(report_of({clean_host("a"), dirty_host("b"), not_tried_host("c")})),
               "2 of 3 hosts are not clean");
