@@ -31,7 +31,7 @@ class Unattended : public ::testing::Test {
     }
     // A check in the background, whose standard error goes into FILE; waits until it has said WORDS.
     static constexpr const char* words = R"(
-begin() { file=$1 words=$2; shift 2; : >"$file"; $CHECK "$@" >/dev/null 2>"$file" & begun=$!
+begin() { file=$1 words=$2; shift 2; : >"$file"; env --default-signal=INT $CHECK "$@" >/dev/null 2>"$file" & begun=$!
     until grep -q "$words" "$file"; do kill -0 $begun || exit 99; sleep 0.05; done; }
 )";
 
