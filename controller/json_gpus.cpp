@@ -1,6 +1,7 @@
 // What a survey saw, in the JSON report: GPUs, holders, findings.
 
-#include <algorithm>
+#include <set>
+#include <string_view>
 
 #include "controller/json_parts.hpp"
 
@@ -44,13 +45,9 @@ void write_holder(JsonWriter& json, const Holder& holder) {
 void write_optional(JsonWriter& json, const std::vector<OptionalCell>& cells) {
     if (cells.empty()) return json.null();
     json.object([&] {
-        for (auto cell = cells.begin(); cell != cells.end(); ++cell) {
-            if (std::find_if(cells.begin(), cell, [&](const OptionalCell& before) {
-                    return before.column == cell->column;
-                }) != cell)
-                continue;
-            json.foreign_key(cell->column).text(cell->cell);
-        }
+        std::set<std::string_view> written;
+        for (const OptionalCell& cell : cells)
+            if (written.insert(cell.column).second) json.foreign_key(cell.column).text(cell.cell);
     });
 }
 

@@ -14,8 +14,6 @@ namespace {
 using List = JsonValue::List;
 using Object = JsonValue::Object;
 
-constexpr std::size_t usual_members = 16;
-
 // The name that stands twice; null: each stands once.
 const std::string* repeated_name(const Object& object) {
     constexpr std::size_t few = 32;
@@ -76,11 +74,7 @@ class Builder {
     bool number_float(double value, const std::string&) { return add({value}); }
     bool string(std::string& value) { return add({std::move(value)}); }
     bool binary(nlohmann::json::binary_t&) { return false; }  // not of JSON
-    bool start_object(std::size_t) {
-        if (!open({Object()})) return false;
-        std::get<Object>(open_.back().value.value).reserve(usual_members);
-        return true;
-    }
+    bool start_object(std::size_t) { return open({Object()}); }
     bool start_array(std::size_t) { return open({List()}); }
     bool key(std::string& name) {
         open_.back().name = std::move(name);

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstdlib>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "base/text.hpp"
 #include "controller/audit_query.hpp"
@@ -14,6 +16,9 @@ namespace cleanslate::controller {
 namespace {
 
 using namespace agentless;
+
+// Shards of one sweep begin together; a report of another day is one that a failed shard has left as it was.
+constexpr std::int64_t most_apart = 24 * 3600;
 
 constexpr int interrupted = 130, terminated = 143;
 
@@ -33,6 +38,11 @@ Status may_stand_together(const NamedReport& first, const NamedReport& other) {
         return report.dry_run ? "a dry run" : "none";
     };
     if (first.report.dry_run != other.report.dry_run) return refuse(kind(first.report), kind(other.report));
+    if (std::abs(began(first.report) - began(other.report)) > most_apart)
+        return fail("usage",
+                    fmt::format("{} is of {} and {} of {}: they are not shards of one sweep", first.name,
+                                first.report.started, other.name, other.report.started),
+                    "has a shard failed and left its file as it was? Merge reports of one day");
     return {};
 }
 
@@ -71,7 +81,7 @@ int worse_end(int a, int b) {
     return 0;
 }
 
-void add_result(SweepResult& all, SweepResult one, bool has_no_port) {
+void add_result(SweepResult& all, SweepResult one, bool has_no_port, std::unordered_set<std::string>& noted) {
     for (HostOutcome& host : one.hosts) {
         if (has_no_port) host.port = 0;
         all.hosts.push_back(std::move(host));
@@ -82,7 +92,7 @@ void add_result(SweepResult& all, SweepResult one, bool has_no_port) {
     if (one.audit_failed && !all.audit_failed) all.audit_error = std::move(one.audit_error);
     all.audit_failed |= one.audit_failed;
     for (std::string& note : one.notes)
-        if (std::ranges::find(all.notes, note) == all.notes.end()) all.notes.push_back(std::move(note));
+        if (noted.insert(note).second) all.notes.push_back(std::move(note));
 }
 
 }  // namespace
@@ -106,12 +116,13 @@ Result<Report> merge_reports(std::vector<NamedReport> reports) {
     const Report& first = std::ranges::min_element(reports, earlier)->report;
     all.started = first.started;
     const std::int64_t start = began(first);
+    std::unordered_set<std::string> noted;
     for (NamedReport& one : reports) {
         const Milliseconds after{(began(one.report) - start) * 1000};
         all.took = std::max(all.took, after + one.report.took);
         all.declined |= one.report.declined;
         all.exit_status = worse_end(all.exit_status, one.report.exit_status);
-        add_result(all.result, std::move(one.report.result), one.report.local && !all.local);
+        add_result(all.result, std::move(one.report.result), one.report.local && !all.local, noted);
     }
     return all;
 }

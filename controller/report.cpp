@@ -1,6 +1,9 @@
 #include "controller/report.hpp"
 
 #include <algorithm>
+#include <set>
+#include <string_view>
+#include <utility>
 
 #include "agentless/account_trouble.hpp"
 #include "base/text.hpp"
@@ -52,10 +55,11 @@ Summary summarize(const Report& report) {
 std::vector<Finding> findings_of(const HostOutcome& host) {
     std::vector<Finding> findings;
     if (host.last) findings = host.last->findings;
-    for (const Finding& finding : host.findings) {
-        const auto same = [&](const Finding& f) { return f.code == finding.code && f.text == finding.text; };
-        if (std::ranges::none_of(findings, same)) findings.push_back(finding);
-    }
+    std::set<std::pair<std::string_view, std::string_view>> said;
+    if (host.last)
+        for (const Finding& finding : host.last->findings) said.emplace(finding.code, finding.text);
+    for (const Finding& finding : host.findings)
+        if (said.emplace(finding.code, finding.text).second) findings.push_back(finding);
     return findings;
 }
 
@@ -68,6 +72,24 @@ std::string shown_command(const std::string& command, bool raw) {
     // As one argument, since a secret may have blanks in it; one that does not begin with NAME=, since that
     // would be the value of NAME to its end.
     return agentless::masked_command({" " + command}).substr(1);
+}
+
+void mask_commands(Report& report) {
+    const auto mask = [](agentless::Holder& holder) {
+        if (holder.command) holder.command = shown_command(*holder.command, false);
+    };
+    const auto mask_all = [&](std::vector<agentless::Holder>& holders) {
+        std::ranges::for_each(holders, mask);
+    };
+    for (HostOutcome& host : report.result.hosts) {
+        if (host.last) {
+            for (agentless::GpuVerdict& gpu : host.last->gpus) mask_all(gpu.holders);
+            mask_all(host.last->openers);
+        }
+        for (agentless::SignalAction& action : host.signals) mask(action.process);
+        mask_all(host.spared_holders);
+        for (agentless::PlannedStep& step : host.plan_steps) mask_all(step.target_holders);
+    }
 }
 
 bool was_not_sent(const agentless::CommandAction& action) { return action.not_sent; }

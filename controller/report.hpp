@@ -61,6 +61,10 @@ bool repeats_error(const agentless::HostOutcome& host, const agentless::Finding&
 // A shell command as it may be shown and stored: secrets masked unless raw commands were asked for.
 std::string shown_command(const std::string& command, bool raw);
 
+// Masks the secrets in the command lines of all processes: those of a report that was written with them, and
+// is not to be shown with them.
+void mask_commands(Report& report);
+
 // Meant to be done, and stopped right before.
 bool was_not_sent(const agentless::CommandAction& action);
 

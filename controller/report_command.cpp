@@ -19,10 +19,12 @@ namespace {
 // What does not begin like an object is given up at once, however much of it there is.
 Result<std::string> read_json_file(const std::string& file, const std::string& name) {
     std::string text;
+    bool begun = false;
     const auto read = read_pieces(file, [&](std::string_view piece) -> Status {
         text += piece;
-        const auto first = text.find_first_not_of(" \t\r\n");
-        if (first != std::string::npos && text[first] != '{' && text[first] != '\xEF')
+        const auto first = begun ? std::string_view::npos : piece.find_first_not_of(" \t\r\n");
+        begun |= first != std::string_view::npos;
+        if (first != std::string_view::npos && piece[first] != '{' && piece[first] != '\xEF')
             return fail("report", name + ": no JSON report", "give one of --format json");
         if (text.size() > most_report_bytes)
             return fail("report", fmt::format("{}: larger than {} MiB", name, most_report_bytes >> 20),
@@ -92,6 +94,7 @@ int report_command(const Context& context) {
         return exit_internal;
     }
     print_notes(*report);
+    if (!options.raw_commands) mask_commands(*report);
     if (options.expect_hosts) report->expect_hosts = options.expect_hosts;
     report->exit_status = exit_status_of_read(*report);
     bool written = write_host_lists(context, *report);

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/text.hpp"
+#include "controller/audit_query.hpp"
 
 namespace cleanslate::controller {
 namespace {
@@ -39,26 +40,6 @@ std::string bytes(Mebibytes size) {
 
 std::string seconds(Milliseconds time) { return fmt::format("{}", static_cast<double>(time.count()) / 1000); }
 
-// Of "2026-11-29T12:00:00Z", which is all that a report has.
-std::optional<std::int64_t> unix_seconds(std::string_view rfc3339) {
-    if (rfc3339.size() != 20 || rfc3339.back() != 'Z') return std::nullopt;
-    std::optional<std::uint64_t> part[6];
-    constexpr std::pair<std::size_t, std::size_t> places[6] = {{0, 4},  {5, 2},  {8, 2},
-                                                               {11, 2}, {14, 2}, {17, 2}};
-    for (std::size_t i = 0; i < 6; ++i) {
-        part[i] = parse_number(rfc3339.substr(places[i].first, places[i].second));
-        if (!part[i]) return std::nullopt;
-    }
-    const std::chrono::year_month_day day{std::chrono::year(static_cast<int>(*part[0])),
-                                          std::chrono::month(static_cast<unsigned>(*part[1])),
-                                          std::chrono::day(static_cast<unsigned>(*part[2]))};
-    if (!day.ok()) return std::nullopt;
-    const std::int64_t days = std::chrono::sys_days(day).time_since_epoch().count();
-    return ((days * 24 + static_cast<std::int64_t>(*part[3])) * 60 + static_cast<std::int64_t>(*part[4])) *
-               60 +
-           static_cast<std::int64_t>(*part[5]);
-}
-
 // A GPU, a host, or both, with the labels that no other has.
 struct Subject {
     const HostOutcome* host = nullptr;
@@ -67,14 +48,22 @@ struct Subject {
     std::string labels;
 };
 
-// The labels of `name`; of "name#2" and so on where others have them.
-template <class Labels>
-std::string unique(std::set<std::string>& taken, const std::string& name, Labels&& labels_of) {
-    std::string labels = labels_of(name);
-    for (std::size_t count = 2; !taken.insert(labels).second; ++count)
-        labels = labels_of(fmt::format("{}#{}", name, count));
-    return labels;
-}
+// Labels that no other has: those of `name`, or of "name#2" and so on.
+class Unique {
+  public:
+    template <class Labels>
+    std::string operator()(const std::string& name, Labels&& labels_of) {
+        std::string labels = labels_of(name);
+        const std::string plain = labels;
+        for (std::size_t& count = counts_[plain]; !taken_.insert(labels).second;)
+            labels = labels_of(fmt::format("{}#{}", name, ++count + 1));
+        return labels;
+    }
+
+  private:
+    std::set<std::string> taken_;
+    std::map<std::string, std::size_t> counts_;  // how many were asked for anew, by the plain labels
+};
 
 struct Subjects {
     std::vector<Subject> hosts, gpus;
@@ -82,16 +71,16 @@ struct Subjects {
 
 Subjects subjects_of(const Report& report) {
     Subjects all;
-    std::set<std::string> taken;
+    Unique unique_host;
     for (const HostOutcome& host : report.result.hosts) {
         const std::string of_host =
-            unique(taken, host.name, [](const std::string& name) { return label("host", name); });
+            unique_host(host.name, [](const std::string& name) { return label("host", name); });
         all.hosts.push_back({&host, nullptr, verdict_of(report, host), of_host});
         if (!host.last) continue;
-        std::set<std::string> taken_here;
+        Unique unique_gpu;
         for (const GpuVerdict& gpu : host.last->gpus) {
-            const std::string labels = unique(
-                taken_here, gpu.index ? std::to_string(*gpu.index) : "?", [&](const std::string& index) {
+            const std::string labels =
+                unique_gpu(gpu.index ? std::to_string(*gpu.index) : "?", [&](const std::string& index) {
                     return of_host + ',' + label("gpu", index) + ',' + label("uuid", gpu.uuid);
                 });
             all.gpus.push_back({&host, &gpu, gpu.verdict, labels});
@@ -189,7 +178,7 @@ void write_sweep(const Report& report, const Sink& sink) {
                     label("inventory", report.inventory) + ',' + label("limit", report.limit) + ',' +
                     label("dry_run", report.dry_run ? "true" : "false"),
                 "1");
-    if (const auto started = unix_seconds(report.started))
+    if (const auto started = parse_time(report.started))
         Metric(sink, "cleanslate_sweep_timestamp_seconds", "gauge",
                "When the sweep began, in seconds since 1970.")
             .sample("", std::to_string(*started));

@@ -132,6 +132,23 @@ TEST(MergeReports, RefusesSeveralCommandsAndDryRunsBesideRealOnes) {
     EXPECT_EQ(refusal({{"a.json", dry}, {"b.json", dry}}), "merged");
 }
 
+TEST(MergeReports, RefusesAReportThatAFailedShardHasLeftFromAnotherDay) {
+    Report old = report_of({clean_host("gpu01")}), today = report_of({clean_host("gpu02")});
+    old.started = "2026-11-28T11:59:59Z";
+    EXPECT_THAT(refusal({{"a.json", old}, {"b.json", today}}),
+                HasSubstr("a.json is of 2026-11-28T11:59:59Z and b.json of 2026-11-29T12:00:00Z"));
+    EXPECT_THAT(refusal({{"b.json", today}, {"a.json", old}}), HasSubstr("not shards of one sweep"));
+    old.started = "2026-11-28T12:00:00Z";
+    EXPECT_EQ(refusal({{"a.json", old}, {"b.json", today}}), "merged");
+}
+
+TEST(MergeReports, SaysManyNotesOnceInBoundedTime) {
+    Report a = report_of({}), b = report_of({});
+    for (int i = 0; i < 100'000; ++i) a.result.notes.push_back(std::to_string(i));
+    b.result.notes = a.result.notes;
+    EXPECT_EQ(merged({{"a", a}, {"b", b}}).result.notes, a.result.notes);
+}
+
 TEST(MergeReports, HasNoPortForTheHostsThatHadNone) {
     Report local = report_of({clean_host("here")});
     local.local = true;

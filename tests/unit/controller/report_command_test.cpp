@@ -129,6 +129,32 @@ TEST_F(ReportCommand, MasksSecretsUnlessAskedAndThere) {
     EXPECT_EQ(out_, json);
 }
 
+TEST_F(ReportCommand, MasksTheSecretsOfEveryProcess) {
+    const auto secret = [](Holder process) {
+        process.command = "serve --api-key geheim";
+        return process;
+    };
+    HostOutcome host = dirty_host("gpu01");
+    const Holder worker = secret(host.last->gpus[2].holders[0]);
+    host.last->gpus[2].holders[0] = worker;
+    host.last->openers = {worker};
+    host.signals = {signal_action(1, "TERM", worker, SignalResult::alive)};
+    host.spared = {Spared{worker.key, "protected", "x"}};
+    host.spared_holders = {worker};
+    const std::string file = file_of("raw.json", report_of({host}, "clear"));
+    for (const std::string form : {"text", "json", "jsonl", "junit", "html"}) {
+        EXPECT_EQ(run({"show", file, "--format", form}), 1) << form;
+        EXPECT_THAT(out_, Not(HasSubstr("geheim"))) << form;
+    }
+    EXPECT_EQ(run({"show", file, "--format", "json", "--raw-commands"}), 1);
+    EXPECT_THAT(out_, HasSubstr("geheim"));
+}
+
+TEST_F(ReportCommand, ReadsManyBlanksInBoundedTime) {
+    put(folder_.file("blanks.json"), std::string(64u << 20, '\n') + "[");
+    EXPECT_EQ(run({"show", folder_.file("blanks.json")}), 2);
+}
+
 TEST_F(ReportCommand, OfAnAdHocCommandHasNoFormOfGpus) {
     const std::string file = file_of("run.json", golden_run());
     EXPECT_EQ(run({"show", file, "--format", "csv"}), 2);
