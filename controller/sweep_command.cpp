@@ -12,6 +12,7 @@
 #include "controller/exit_status.hpp"
 #include "controller/files.hpp"
 #include "controller/formats/event_stream.hpp"
+#include "controller/history/recording.hpp"
 #include "controller/passwords.hpp"
 #include "controller/patience.hpp"
 #include "controller/plan_view.hpp"
@@ -32,6 +33,7 @@ struct Ready {
     Report head;                          // what is known of the report before a host is contacted
     std::unique_ptr<EventStream> events;  // never null once the files are ready
     std::unique_ptr<AuditLog> audit;      // null: nothing will be sent
+    history::Recording history;
     bool acts = false;                    // sends signals or commands
     bool asks = false;                    // after a yes
 };
@@ -97,6 +99,9 @@ Status open_event_stream(const Options& options, Ready& ready) {
 Status prepare_files(const Context& context, Ready& ready) {
     const Options& options = context.options;
     if (auto may = may_write_reports(options); !may) return may;
+    auto recording = history::Recording::begin(options, context.environment, ready.notes);
+    if (!recording) return std::unexpected(recording.error());
+    ready.history = std::move(*recording);
     // A list of an earlier sweep must not pass for this one's, whatever becomes of it.
     if (auto emptied = empty_host_lists(options); !emptied) return emptied;
     if (auto opened = open_event_stream(options, ready); !opened) return opened;
@@ -174,12 +179,18 @@ Report report_of(const Context& context, const Ready& ready, ClearResult done, c
     return report;
 }
 
-// Report, list of clean hosts, audit: each is written whatever became of the others.
-int conclude(const Context& context, const Ready& ready, Report report, Course course, int stop_signal) {
+// Report, list of clean hosts, history, audit: each is written whatever became of the others.
+int conclude(const Context& context, Ready& ready, Report report, Course course, const StopSignals& signals) {
+    const int stop_signal = signals.first();
     Ending ending{stop_signal, false};
     if (!write_host_lists(context, report)) ending.write_failed = true;
     if (ready.audit && !ready.audit->state()) ending.write_failed = true;
     report.exit_status = exit_status(report, ending);
+    if (const auto recorded = ready.history.finish(report, signals); !recorded) {
+        print_error(recorded.error());
+        ending.write_failed = true;
+        report.exit_status = exit_status(report, ending);
+    }
     if (const auto written = ready.events->finish(report, context.out); !written) {
         print_error(written.error());
         ending.write_failed = true;
@@ -245,7 +256,7 @@ int sweep_command(const Context& context) {
     const Course course = done->course;
     Report report = report_of(context, ready, std::move(*done), started);
     const Patience patience(context.out, signals);
-    return conclude(context, ready, std::move(report), course, signals.first());
+    return conclude(context, ready, std::move(report), course, signals);
 }
 
 }  // namespace cleanslate::controller

@@ -1,8 +1,10 @@
 #include "controller/history/database.hpp"
 
+#include <fmt/core.h>
 #include <sqlite3.h>
 
 #include <algorithm>
+#include <cctype>
 #include <chrono>
 #include <limits>
 #include <thread>
@@ -14,6 +16,16 @@ namespace {
 
 constexpr int most_bytes = 320 * 1024 * 1024;  // of one value
 constexpr int most_sql = 64 * 1024;
+
+std::string uri_of(const std::string& path) {
+    std::string uri = "file:";
+    for (const char c : path) {
+        const auto byte = static_cast<unsigned char>(c);
+        const bool plain = byte < 0x80 && (std::isalnum(byte) != 0 || c == '/');
+        uri += plain ? std::string(1, c) : fmt::format("%{:02X}", byte);
+    }
+    return uri;
+}
 
 }  // namespace
 
@@ -93,12 +105,16 @@ std::string_view Statement::bytes(int column) const {
 
 void Database::Close::operator()(sqlite3* connection) const { ::sqlite3_close_v2(connection); }
 
-Result<std::unique_ptr<Database>> Database::open(const std::string& path, KeepWaiting keep_waiting) {
+Result<std::unique_ptr<Database>> Database::open(const std::string& path, KeepWaiting keep_waiting,
+                                                 Access access) {
     std::unique_ptr<Database> database(new Database(path));
     database->keep_waiting_ = std::move(keep_waiting);
     sqlite3* connection = nullptr;
-    const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
-    const int code = ::sqlite3_open_v2(path.c_str(), &connection, flags, nullptr);
+    const bool change = access == Access::change;
+    const int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE |
+                      (change ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
+    const std::string name = change ? path : uri_of(path) + "?immutable=1";
+    const int code = ::sqlite3_open_v2(name.c_str(), &connection, flags, nullptr);
     database->connection_.reset(connection);  // there even where it could not be opened
     database->check(code);
     database->guard();

@@ -84,14 +84,19 @@ class Statement {
 
 class Database {
   public:
-    // Opens what is there (a file of no bytes is an empty database); `path` is absolute. Where it may not be
-    // written to, it is open for reading alone.
-    static Result<std::unique_ptr<Database>> open(const std::string& path, KeepWaiting keep_waiting);
+    enum class Access {
+        change,
+        look,  // of what nobody changes meanwhile: nothing is written, not even beside it
+    };
+    // Opens what is there (a file of no bytes is an empty database); `path` is absolute.
+    static Result<std::unique_ptr<Database>> open(const std::string& path, KeepWaiting keep_waiting,
+                                                  Access access = Access::change);
     Database(const Database&) = delete;
     Database& operator=(const Database&) = delete;
 
     const std::string& path() const { return path_; }
     bool read_only() const;
+    void set_keep_waiting(KeepWaiting keep_waiting) { keep_waiting_ = std::move(keep_waiting); }
 
     // Several statements without parameters and results, all of our own.
     void execute(const char* sql);

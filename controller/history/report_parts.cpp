@@ -70,7 +70,7 @@ class PartWriter {
             if (!base || packed.size() * 2 > alone.size()) {
                 insert_base_.run(text.size(), Blob{alone});
                 base = Base{database_.last_row(), alone.size(), {}};
-                packed = pack(text, text);
+                packed = pack(text, std::string(text));  // zstd takes no base that is the text's own memory
             }
         }
         insert_part_.run(sweep_, part_, base->id, hosts, text.size(), Blob{packed});

@@ -42,10 +42,21 @@ Status check_file(const std::string& path, Use use) {
     if (::stat(path.c_str(), &there) != 0)
         return std::unexpected(history_error(path, reason(errno), another));
     if (!S_ISREG(there.st_mode)) return std::unexpected(history_error(path, "not a regular file", another));
+    if (use != Use::read && ::access(path.c_str(), W_OK) != 0)
+        return std::unexpected(history_error(path, "it may not be written to", another));
     const bool open_to_others = there.st_uid == ::geteuid() && (there.st_mode & 077) != 0;
-    if (use == Use::record && open_to_others && ::chmod(path.c_str(), there.st_mode & 0700) != 0)
+    if (use != Use::read && open_to_others && ::chmod(path.c_str(), there.st_mode & 0700) != 0)
         return std::unexpected(history_error(path, "others may read it, and chmod failed: " + reason(errno)));
     return {};
+}
+
+// What may not be written to has no place for what its readers share; where all that was written is in the
+// file itself, it can be read without.
+Database::Access access_for(const std::string& path, Use use) {
+    struct stat beside {};
+    const bool unfinished = ::stat((path + "-wal").c_str(), &beside) == 0 && beside.st_size > 0;
+    const bool look = use == Use::read && ::access(path.c_str(), W_OK) != 0 && !unfinished;
+    return look ? Database::Access::look : Database::Access::change;
 }
 
 Error missing(const std::string& path, const std::string& what) {
@@ -58,17 +69,15 @@ Status set_up(Database& database, Use use, Journal journal) {
     // Before anything is written: a file that is not ours stays as it is.
     const auto version = own_version(database, steps());
     if (!version) return std::unexpected(version.error());
-    if (use == Use::read && *version == 0)
+    if (use != Use::record && *version == 0)
         return std::unexpected(missing(database.path(), "nothing is in it yet"));
     if (database.read_only()) {
-        if (use == Use::record)
-            return std::unexpected(history_error(database.path(), "it may not be written to", another));
         if (*version == newest_version()) return {};
         return std::unexpected(history_error(
             database.path(), "an older cleanslate has written it, and it may not be brought up to date",
             "run as its owner"));
     }
-    database.execute("PRAGMA auto_vacuum=INCREMENTAL;");  // of a new file; any other keeps what it has
+    if (*version == 0) database.execute("PRAGMA auto_vacuum=INCREMENTAL;");
     set_journal(database, journal);
     if (auto migrated = migrate(database, steps()); !migrated) return migrated;
     if (use == Use::read) database.execute("PRAGMA query_only=ON;");
@@ -80,14 +89,14 @@ Status set_up(Database& database, Use use, Journal journal) {
 Result<std::unique_ptr<Store>> Store::open(const std::string& path, Use use, KeepWaiting keep_waiting,
                                            std::optional<Journal> journal) {
     const std::string full = absolute(path);
-    if (use == Use::read && !file_exists(full)) return std::unexpected(missing(full, "there is none yet"));
+    if (use != Use::record && !file_exists(full)) return std::unexpected(missing(full, "there is none yet"));
     if (use == Use::record && !file_exists(full))
         if (auto created = create(full); !created) return std::unexpected(created.error());
     if (auto checked = check_file(full, use); !checked) return std::unexpected(checked.error());
     if (!journal) journal = journal_at(full);
     // Memory that its users share is not to be had there: it is this process's alone until that is changed.
     const bool alone = *journal == Journal::rollback && is_in_wal(full);
-    auto database = Database::open(full, keep_waiting);
+    auto database = Database::open(full, keep_waiting, access_for(full, use));
     if (!database) return std::unexpected(database.error());
     if (alone) (*database)->execute("PRAGMA locking_mode=EXCLUSIVE;");
     // Two that begin one at the same time are in each other's way for a moment, in which nobody is asked to
@@ -101,7 +110,10 @@ Result<std::unique_ptr<Store>> Store::open(const std::string& path, Use use, Kee
         std::this_thread::sleep_for(moment);
         waited += moment;
     }
-    if (alone) (*database)->execute("PRAGMA locking_mode=NORMAL;");
+    if (alone) {
+        (*database)->execute("PRAGMA locking_mode=NORMAL;");
+        (void)(*database)->integer_of("SELECT count(*) FROM sqlite_schema");  // lets go with the next look
+    }
     return std::unique_ptr<Store>(new Store(std::move(*database)));
 }
 
