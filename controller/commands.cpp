@@ -54,6 +54,8 @@ int run_command_line(const Context& context) {
             return trust_command(context);
         case Command::report:
             return report_command(context);
+        case Command::history:
+            return history_command(context);
     }
     return exit_internal;
 }

@@ -45,9 +45,17 @@ std::string HelpFormatter::make_usage(const CLI::App* app, std::string) const {
         {"explain", "[CODE...]"},
         {"audit", "[options]"},
         {"report", "show FILE | merge FILE... [options]"},
+        {"history", "[options] [ACTION]"},
+        {"history show", "ID [options]"},
+        {"history diff", "[ID [ID]] [options]"},
+        {"history top", "[options]"},
+        {"history prune", "--keep DURATION [options]"},
     };
-    const auto tail = tails.find(app->get_name());
-    return "Usage: cleanslate " + app->get_name() + " " + (tail == tails.end() ? "" : tail->second) + "\n";
+    const CLI::App* const parent = app->get_parent();
+    const std::string before = parent->get_parent() == nullptr ? "" : parent->get_name() + " ";
+    const std::string name = before + app->get_name();
+    const auto tail = tails.find(name);
+    return "Usage: cleanslate " + name + " " + (tail == tails.end() ? "" : tail->second) + "\n";
 }
 
 std::string HelpFormatter::make_option(const CLI::Option* option, bool is_positional) const {

@@ -49,6 +49,8 @@ std::string_view description_of(Command command) {
             return "Read the audit log back: who did what to which process, when and why";
         case Command::report:
             return "Show a JSON report in any form, or merge those of shards into one";
+        case Command::history:
+            return "Earlier sweeps: list, show and compare them, and who leaves most behind";
     }
     return "";
 }
@@ -161,6 +163,81 @@ Examples:
 Exit status: as the sweep itself, of all hosts: 0 all clean; 1 some dirty or
 sick; 2 usage, or a file that cannot be read or is no report; 3 some unknown or
 unreachable; see `cleanslate --help` for the others.)";
+        case Command::history:
+            return R"(Every check and clear is kept, unless it says --no-history. Without an action,
+the sweeps, the newest first. `cleanslate history ACTION --help` has an action's
+options. Times are in UTC.
+
+Examples:
+  cleanslate history --since 7d
+  cleanslate history --host 'gpu[01-04]'
+  cleanslate history diff
+
+Exit status: 0; 2 usage, and where there is no such sweep or no history; 5 where
+it cannot be read, or the answer not written.)";
+    }
+    return "";
+}
+
+std::string_view description_of(HistoryAction action) {
+    switch (action) {
+        case HistoryAction::list:
+            return "";
+        case HistoryAction::show:
+            return "A sweep's report, in any form";
+        case HistoryAction::diff:
+            return "What has changed between two sweeps";
+        case HistoryAction::top:
+            return "Who leaves most behind: users, commands, hosts";
+        case HistoryAction::prune:
+            return "Let go of old sweeps";
+    }
+    return "";
+}
+
+std::string_view footer_of(HistoryAction action) {
+    switch (action) {
+        case HistoryAction::list:
+            return "";
+        case HistoryAction::show:
+            return R"(Nothing is contacted: it is the report that the sweep ended with.
+
+Examples:
+  cleanslate history show last
+  cleanslate history show 37 --format html=sweep37.html
+  cleanslate history show 37 --clean-hosts -
+
+Exit status: 0; 2 where there is no such sweep; 5 where it cannot be read, or
+the report not written.)";
+        case HistoryAction::diff:
+            return R"(Two sweeps are compared in the order in which they ended: newly dirty, newly
+clean, still dirty and since when, GPUs swapped, ...; where their inventory or
+limit differ, the hosts of both. --format json: schema cleanslate.diff/1.
+
+Examples:
+  cleanslate history diff
+  cleanslate history diff 30 37 --format json
+
+Exit status: 0, whatever has changed; 2 where there is no such sweep; 5 where
+the history cannot be read, or the answer not written.)";
+        case HistoryAction::top:
+            return R"(By host-nights: a host on which one left a process on a GPU, on one day (UTC).
+
+Examples:
+  cleanslate history top
+  cleanslate history top --since 90d --last 5
+
+Exit status: 0; 2 usage, or no history; 5 where it cannot be read, or the answer
+not written.)";
+        case HistoryAction::prune:
+            return R"(In steps, each of which leaves the rest whole; the file shrinks. Numbers of
+sweeps are never used again.
+
+Examples:
+  cleanslate history prune --keep 90d --dry-run
+  cleanslate history prune --keep 90d --keep-last 10
+
+Exit status: 0; 2 usage, or no history; 5 where it cannot be read or written.)";
     }
     return "";
 }

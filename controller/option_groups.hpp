@@ -29,6 +29,7 @@ void add_host_lists_options(CLI::App& app, Options& options);
 void add_history_options(CLI::App& app, Options& options);
 void add_unattended_options(CLI::App& app, Options& options);
 Status combine_unattended(const Options& options);  // what one of them alone cannot know
+void add_history_command_options(CLI::App& app, Options& options);
 void add_max_used_option(CLI::App& app, Options& options);
 
 // A help page of 80 columns, with the usage lines of this program.

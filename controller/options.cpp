@@ -19,9 +19,10 @@ extern char** environ;
 namespace cleanslate::controller {
 namespace {
 
-constexpr Command all_commands[] = {Command::check,    Command::clear,   Command::run,       Command::hosts,
-                                    Command::trust,    Command::audit,   Command::playbooks, Command::parse,
-                                    Command::baseline, Command::explain, Command::report};
+constexpr Command all_commands[] = {Command::check,     Command::clear,  Command::run,
+                                    Command::hosts,     Command::trust,  Command::audit,
+                                    Command::playbooks, Command::parse,  Command::baseline,
+                                    Command::explain,   Command::report, Command::history};
 
 std::unexpected<EarlyEnd> usage_error(const std::string& message, std::string_view command = {}) {
     const std::string space = command.empty() ? "" : " ";
@@ -103,6 +104,9 @@ void add_options_of(Command command, CLI::App& app, Options& options) {
             add_formats_options(app, options);
             add_host_lists_options(app, options);
             return;
+        case Command::history:
+            add_history_command_options(app, options);
+            return;
     }
 }
 
@@ -137,7 +141,7 @@ std::unique_ptr<CommandLine> build() {
 
 bool has_hosts(Command command) {
     return command != Command::playbooks && command != Command::parse && command != Command::explain &&
-           command != Command::audit && command != Command::report;
+           command != Command::audit && command != Command::report && command != Command::history;
 }
 
 // Stdout takes one report or list of hosts, and so does each file.
@@ -167,11 +171,21 @@ Status combine_formats(Options& options) {
     return combine_unattended(options);
 }
 
+Status combine_history(const Options& options) {
+    if (options.history_action != HistoryAction::list && !options.history_hosts.empty())
+        return fail("usage", "--host shows the course of hosts: it does not go together with " +
+                                 std::string(to_string(options.history_action)));
+    if (options.history_action == HistoryAction::prune && !options.keep && !options.keep_last)
+        return fail("usage", "prune must be told what stays: --keep 90d or --keep-last N");
+    return {};
+}
+
 // What one option alone cannot know.
 Status combine(Options& options, const Environment& environment) {
     if (options.baseline_margin && !options.baseline)
         return fail("usage", "--baseline-margin goes together with --baseline FILE");
     if (auto formats = combine_formats(options); !formats) return formats;
+    if (options.command == Command::history) return combine_history(options);
     if (!has_hosts(options.command)) return {};
     if (options.command == Command::baseline && (!options.output || options.output->empty()))
         return fail("usage", "baseline must be told which file to write: -o FILE");
@@ -246,6 +260,24 @@ std::string_view to_string(Command command) {
             return "trust";
         case Command::report:
             return "report";
+        case Command::history:
+            return "history";
+    }
+    return "";
+}
+
+std::string_view to_string(HistoryAction action) {
+    switch (action) {
+        case HistoryAction::list:
+            return "";
+        case HistoryAction::show:
+            return "show";
+        case HistoryAction::diff:
+            return "diff";
+        case HistoryAction::top:
+            return "top";
+        case HistoryAction::prune:
+            return "prune";
     }
     return "";
 }
@@ -266,8 +298,9 @@ std::expected<Options, EarlyEnd> read_command_line(const std::vector<std::string
     } catch (const CLI::CallForVersion&) {
         return std::unexpected(EarlyEnd{0, version_text() + "\n", ""});
     } catch (const CLI::CallForHelp&) {
-        const auto used = line->app.get_subcommands();
-        return std::unexpected(EarlyEnd{0, used.empty() ? line->app.help() : used.front()->help(), ""});
+        const CLI::App* innermost = &line->app;
+        while (!innermost->get_subcommands().empty()) innermost = innermost->get_subcommands().front();
+        return std::unexpected(EarlyEnd{0, innermost->help(), ""});
     } catch (const CLI::ParseError& error) {
         if (arguments.empty()) return std::unexpected(EarlyEnd{2, "", line->app.help()});
         if (chosen().empty() && !arguments.front().starts_with('-'))

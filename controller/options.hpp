@@ -15,12 +15,29 @@
 
 namespace cleanslate::controller {
 
-enum class Command { check, clear, run, hosts, playbooks, parse, baseline, explain, audit, trust, report };
+enum class Command {
+    check,
+    clear,
+    run,
+    hosts,
+    playbooks,
+    parse,
+    baseline,
+    explain,
+    audit,
+    trust,
+    report,
+    history
+};
 std::string_view to_string(Command command);
 // check, clear, run: what contacts hosts and ends with a report of them.
 inline bool is_sweep(Command command) {
     return command == Command::check || command == Command::clear || command == Command::run;
 }
+
+// What the history is asked for; `list` has no word of its own.
+enum class HistoryAction { list, show, diff, top, prune };
+std::string_view to_string(HistoryAction action);
 
 enum class ColorMode { automatic, always, never };
 
@@ -82,7 +99,14 @@ struct Options {
     std::vector<std::string> codes;  // none: list them all
     // audit
     std::vector<std::string> audit_hosts;  // names, globs and node sets; none: every host
-    std::optional<std::string> since;
+    std::optional<std::string> since;      // history, too
+    // history
+    HistoryAction history_action = HistoryAction::list;
+    std::vector<std::string> sweeps;         // show: one; diff: up to two; numbers, or "last"
+    std::vector<std::string> history_hosts;  // as audit_hosts
+    std::optional<int> last;                 // list: sweeps; top: rows
+    std::optional<Milliseconds> keep;        // prune
+    std::optional<int> keep_last;
     // What is told
     Format format = Format::text;        // of commands that know text and json alone
     std::vector<FormatRequest> formats;  // of reports; none: text on stdout, if nothing else is there

@@ -2,6 +2,7 @@
 
 #include "base/text.hpp"
 #include "controller/history/diff_view.hpp"
+#include "controller/history/gpu_change_view.hpp"
 #include "controller/history/sweep_json.hpp"
 #include "controller/json_writer.hpp"
 
@@ -37,25 +38,6 @@ void write_change(JsonWriter& json, const HostChange& change) {
     });
 }
 
-void write_place(JsonWriter& json, const std::optional<GpuPlace>& place) {
-    if (!place) return json.null();
-    json.object([&] {
-        json.key("host").text(place->host);
-        json.key("index").number_or_null(place->index);
-        json.key("bus_id").text_or_null(place->bus_id);
-    });
-}
-
-void write_gpu_change(JsonWriter& json, const GpuChange& change) {
-    json.object([&] {
-        json.key("uuid").text(change.uuid);
-        json.key("name").text_or_null(change.name);
-        json.key("uuid_before").text_or_null(change.uuid_before);
-        write_place(json.key("before"), change.before);
-        write_place(json.key("now"), change.now);
-    });
-}
-
 void write_names(JsonWriter& json, const Diff& diff, const std::vector<std::string>& names) {
     if (!diff.compares_hosts) return json.null();
     json.list(names, [&](const std::string& name) { json.text(name); });
@@ -70,7 +52,9 @@ std::string diff_json(const Diff& diff) {
         json.key(key).list(list, [&](const HostChange& change) { write_change(json, change); });
     };
     const auto gpus = [&](std::string_view key, const std::vector<GpuChange>& list) {
-        json.key(key).list(list, [&](const GpuChange& change) { write_gpu_change(json, change); });
+        json.key(key).list(list, [&](const GpuChange& change) {
+            json.object([&] { write_gpu_change_members(json, change); });
+        });
     };
     json.object([&] {
         json.key("schema").text("cleanslate.diff/1");

@@ -7,6 +7,7 @@
 
 #include "base/text.hpp"
 #include "controller/history/diff_view.hpp"
+#include "controller/history/gpu_change_view.hpp"
 #include "controller/history/holder_lines.hpp"
 #include "inventory/node_set.hpp"
 
@@ -101,28 +102,9 @@ void write_clean_hosts(Page& page, const std::vector<HostChange>& changes) {
     write_grouped(page, lines);
 }
 
-std::string place_text(const GpuPlace& place) {
-    std::string text = place.host;
-    if (place.index) text += fmt::format(" GPU {}", *place.index);
-    if (!place.bus_id.empty()) text += " at " + place.bus_id;
-    return text;
-}
-
-std::string gpu_text(const GpuChange& change) {
-    return change.uuid + (change.name.empty() ? std::string{} : " (" + change.name + ")");
-}
-
 void write_gpu_changes(Page& page, const Diff& diff) {
-    for (const GpuChange& gone : diff.gpus_gone)
-        page.boxed(0, "GPU gone: " + place_text(*gone.before) + ": " + gpu_text(gone), Style::yellow);
-    for (const GpuChange& swapped : diff.gpus_swapped)
-        page.boxed(0, "GPU swapped: " + place_text(*swapped.now) + ": " + swapped.uuid_before + " is now " +
-                          gpu_text(swapped));
-    for (const GpuChange& moved : diff.gpus_moved)
-        page.boxed(0, "GPU moved: " + gpu_text(moved) + ": from " + place_text(*moved.before) + " to " +
-                          place_text(*moved.now));
-    for (const GpuChange& fresh : diff.gpus_new)
-        page.boxed(0, "GPU new: " + place_text(*fresh.now) + ": " + gpu_text(fresh));
+    for (const auto* list : {&diff.gpus_gone, &diff.gpus_swapped, &diff.gpus_moved, &diff.gpus_new})
+        for (const GpuChange& change : *list) page.boxed(0, gpu_change_text(change));
 }
 
 void write_head(Page& page, const Diff& diff) {

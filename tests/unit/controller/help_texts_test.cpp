@@ -13,7 +13,8 @@ namespace {
 using ::testing::HasSubstr;
 
 constexpr const char* commands[] = {"check",    "clear",   "run",   "hosts", "playbooks", "parse",
-                                    "baseline", "explain", "audit", "trust", "report"};
+                                    "baseline", "explain", "audit", "trust", "report",    "history"};
+constexpr const char* actions[] = {"show", "diff", "top", "prune"};
 
 TEST(Help, OfEachCommandHasItsUsageAndAnExample) {
     EXPECT_THAT(help_of({"--help"}), HasSubstr("Examples:\n  cleanslate "));
@@ -26,6 +27,15 @@ TEST(Help, OfEachCommandHasItsUsageAndAnExample) {
     }
 }
 
+TEST(Help, OfEachActionOfTheHistoryToo) {
+    for (const std::string action : actions) {
+        const std::string help = help_of({"history", action, "--help"});
+        EXPECT_THAT(help, HasSubstr("Usage: cleanslate history " + action));
+        EXPECT_THAT(help, HasSubstr("Examples:\n  cleanslate history " + action));
+        EXPECT_THAT(help_of({"history", "-h"}), HasSubstr("\n  " + action + " "));
+    }
+}
+
 TEST(Help, ListsEachCommand) {
     for (const std::string command : commands)
         EXPECT_THAT(help_of({"-h"}), HasSubstr("\n  " + command + " "));
@@ -34,6 +44,7 @@ TEST(Help, ListsEachCommand) {
 TEST(Help, FitsEightyColumns) {
     std::vector<Words> all{{"--help"}};
     for (const std::string command : commands) all.push_back({command, "--help"});
+    for (const std::string action : actions) all.push_back({"history", action, "--help"});
     for (const Words& words : all) {
         std::istringstream help(help_of(words));
         for (std::string line; std::getline(help, line);) EXPECT_LE(line.size(), 80u) << line;
@@ -59,12 +70,16 @@ std::vector<std::string> entries_of(const std::string& help) {
 TEST(Help, SaysEachDefault) {
     // Off unless given, as any flag without a value.
     const Words flags{"--help", "--yes", "--local", "--verbose", "--quiet", "--no-history"};
-    for (const std::string command : commands) {
-        const auto entries = entries_of(help_of({command, "--help"}));
+    std::vector<Words> all;
+    for (const std::string command : commands) all.push_back({command, "--help"});
+    for (const std::string action : actions) all.push_back({"history", action, "--help"});
+    for (const Words& words : all) {
+        const auto entries = entries_of(help_of(words));
         EXPECT_FALSE(entries.empty());
         for (const std::string& entry : entries) {
             const auto names = [&](const std::string& flag) { return entry.find(flag) != std::string::npos; };
-            EXPECT_TRUE(names("default") || std::ranges::any_of(flags, names)) << command << ": " << entry;
+            EXPECT_TRUE(names("default") || std::ranges::any_of(flags, names))
+                << words[0] << " " << words[1] << ": " << entry;
         }
     }
 }

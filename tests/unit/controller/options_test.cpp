@@ -21,6 +21,7 @@ TEST(CommandLine, NamesTheCommand) {
     EXPECT_EQ(read({"baseline", "--local", "-o", "x"}).command, Command::baseline);
     EXPECT_EQ(read({"explain"}).command, Command::explain);
     EXPECT_EQ(read({"audit"}).command, Command::audit);
+    EXPECT_EQ(read({"history"}).command, Command::history);
 }
 
 TEST(CommandLine, NamesTheNearestCommandOfAWrongOne) {
@@ -412,6 +413,44 @@ TEST(ReportOptions, ListsAndTheirGate) {
     for (const std::string count : {"0", "-1", "", "1.5", "99999999999"})
         EXPECT_THAT(refusal({"check", "--local", "--expect-hosts", count}), HasSubstr("--expect-hosts"));
     EXPECT_THAT(refusal({"check", "--local", "--history", "x", "--no-history"}), HasSubstr("--no-history"));
+}
+
+TEST(HistoryOptions, AreOfItsActions) {
+    EXPECT_EQ(read({"history"}).history_action, HistoryAction::list);
+    const Options list = read(
+        {"history", "--last", "5", "--since", "7d", "-i", "f.yaml", "--history", "h.db", "--format", "json"});
+    EXPECT_EQ(list.last, 5);
+    EXPECT_EQ(list.since, "7d");
+    EXPECT_EQ(list.inventory, "f.yaml");
+    EXPECT_EQ(list.history, "h.db");
+    EXPECT_EQ(list.format, Format::json);
+    EXPECT_THAT(read({"history", "--host", "a", "--host", "b[1-2]"}).history_hosts,
+                ElementsAre("a", "b[1-2]"));
+    const Options show = read({"history", "show", "37", "--format", "html=x", "--history", "h.db"});
+    EXPECT_EQ(show.history_action, HistoryAction::show);
+    EXPECT_THAT(show.sweeps, ElementsAre("37"));
+    EXPECT_EQ(show.formats.size(), 2u);
+    EXPECT_EQ(show.history, "h.db");
+    EXPECT_THAT(read({"history", "diff"}).sweeps, ElementsAre());
+    EXPECT_THAT(read({"history", "diff", "30", "last"}).sweeps, ElementsAre("30", "last"));
+    EXPECT_EQ(read({"history", "top", "--last", "3"}).history_action, HistoryAction::top);
+    const Options prune = read({"history", "prune", "--keep", "90d", "--keep-last", "2", "--dry-run"});
+    EXPECT_EQ(prune.keep, std::chrono::hours(24 * 90));
+    EXPECT_EQ(prune.keep_last, 2);
+    EXPECT_TRUE(prune.dry_run);
+}
+
+TEST(HistoryOptions, AreRefusedWhereTheySayNothing) {
+    EXPECT_THAT(refusal({"history", "show"}), HasSubstr("ID"));
+    EXPECT_THAT(refusal({"history", "show", "1", "2"}), HasSubstr("2"));
+    EXPECT_THAT(refusal({"history", "diff", "1", "2", "3"}), HasSubstr("3"));
+    EXPECT_THAT(refusal({"history", "prune"}), HasSubstr("--keep 90d or --keep-last N"));
+    EXPECT_THAT(refusal({"history", "prune", "--keep", "90"}), HasSubstr("--keep"));
+    EXPECT_THAT(refusal({"history", "--last", "0"}), HasSubstr("--last"));
+    EXPECT_THAT(refusal({"history", "--host", "a", "diff"}), HasSubstr("--host"));
+    EXPECT_THAT(refusal({"history", "sho"}), HasSubstr("sho"));
+    EXPECT_THAT(refusal({"history", "show", "1", "--format", "html=x", "--clean-hosts", "x"}),
+                HasSubstr("twice"));
 }
 
 }  // namespace
