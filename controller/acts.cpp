@@ -29,7 +29,7 @@ void write_act(Page& page, std::size_t indent, const CommandAction& action, bool
     const std::string tail = ": " + result_of(action);
     const std::size_t used = indent + width_of(head) + width_of(tail);
     const std::size_t room = page.columns() > used + 20 ? page.columns() - used : 20;
-    page.line(indent, {{head}, {ellipsize(shown_command(action.command, raw), room)}, {tail}});
+    page.line(indent, {{head}, {shortened(shown_command(action.command, raw), room)}, {tail}});
     page.wrapped(indent + 4, action.about, Style::dim);
     if (action.ok || !was_tried(action)) return;
     for (const std::string* stream : {&action.out, &action.err}) {

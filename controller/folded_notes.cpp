@@ -91,10 +91,10 @@ std::string where_of(const Variant& variant) {
 void write_variant(Page& page, const Variant& variant) {
     const std::string head = printable(fmt::format("note {}: {}", variant.finding->code, where_of(variant)));
     const std::string text = printable(variant.finding->text);
-    if (text.empty() || head.size() + 2 + text.size() <= page.columns()) {
-        page.line(0, {{text.empty() ? head : head + ": " + text, Style::dim}});
+    if (text.empty() || width_of(head) + 2 + width_of(text) <= page.columns()) {
+        page.flow(0, 4, {{text.empty() ? head : head + ": " + text, Style::dim}});
     } else {
-        page.line(0, {{head + ":", Style::dim}});
+        page.flow(0, 4, {{head + ":", Style::dim, Breaks::at_commas_too}});
         page.boxed(4, text, Style::dim);
     }
 }
@@ -102,9 +102,10 @@ void write_variant(Page& page, const Variant& variant) {
 void write_differing(Page& page, const Note& note, const Hosts& all) {
     const Hosts hosts = who_says(note.variants, all);
     const std::string count = hosts.size() > 1 ? fmt::format("{} hosts, ", hosts.size()) : "";
-    page.line(
-        0, {{fmt::format("note {}: {} ({}texts differ; see --format json)", note.code, folded(hosts), count),
-             Style::dim}});
+    page.flow(
+        0, 4,
+        {{fmt::format("note {}: {} ({}texts differ; see --format json)", note.code, folded(hosts), count),
+          Style::dim, Breaks::at_commas_too}});
 }
 
 }  // namespace

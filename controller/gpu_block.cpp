@@ -28,8 +28,17 @@ std::string limit_text(const GpuVerdict& gpu) {
     return fmt::format(", limit {} MiB", gpu.limit->count);
 }
 
-std::string memory_text(const GpuVerdict& gpu) {
-    const std::string used = gpu.used ? std::to_string(gpu.used->count) : "?";
+std::string used_text(const GpuVerdict& gpu) { return gpu.used ? std::to_string(gpu.used->count) : "?"; }
+
+// How wide a host's cells are, so that its lines stand below each other.
+struct Widths {
+    std::size_t which = 7;  // the GPUs, up to `most_which`
+    std::size_t used = 1;   // their used memory
+};
+constexpr std::size_t most_which = 23;
+
+std::string memory_text(const GpuVerdict& gpu, const Widths& widths) {
+    const std::string used = fmt::format("{:>{}}", used_text(gpu), widths.used);
     return (gpu.total ? fmt::format("{} / {} MiB", used, gpu.total->count) : used + " MiB") + limit_text(gpu);
 }
 
@@ -92,9 +101,10 @@ bool told_by_plan(const GpuVerdict& gpu, const Told& told) {
            std::ranges::any_of(gpu.holders, in_plan) && std::ranges::all_of(gpu.holders, ghost_or_in_plan);
 }
 
-void write_gpu_line(Page& page, const std::string& which, Verdict verdict, const std::string& rest) {
+void write_gpu_line(Page& page, const std::string& which, Verdict verdict, const std::string& rest,
+                    const Widths& widths) {
     const std::string word(to_string(verdict));
-    page.cut(gpu_indent, {{fmt::format("GPU {:<7} ", which)},
+    page.cut(gpu_indent, {{fmt::format("GPU {:<{}} ", which, widths.which)},
                           {word, style_of(verdict)},
                           {std::string(word.size() < 8 ? 8 - word.size() : 1, ' ')},
                           {rest}});
@@ -115,15 +125,22 @@ std::string plain_text(const std::vector<const GpuVerdict*>& gpus) {
                                    : fmt::format(", limits {} to {} MiB", least->count, most->count));
 }
 
-void write_plain_gpus(Page& page, const std::vector<GpuVerdict>& gpus) {
+// Those that are plain, in one line.
+struct Plain {
+    std::vector<const GpuVerdict*> gpus;
+    std::string which;
+};
+
+Plain plain_of(const std::vector<GpuVerdict>& gpus) {
+    Plain plain;
     std::vector<int> indexes;
-    std::vector<const GpuVerdict*> plain;
     for (const GpuVerdict& gpu : gpus) {
         if (!is_plain(gpu)) continue;
         indexes.push_back(*gpu.index);
-        plain.push_back(&gpu);
+        plain.gpus.push_back(&gpu);
     }
-    if (!indexes.empty()) write_gpu_line(page, fold_numbers(indexes), Verdict::clean, plain_text(plain));
+    plain.which = fold_numbers(indexes);
+    return plain;
 }
 
 // Those of one code together, so that their remedy is said once.
@@ -139,8 +156,9 @@ void write_shared_notes(Page& page, const std::vector<SharedNote>& notes) {
     write_findings(page, detail_indent, lines);
 }
 
-void write_own_line(Page& page, const std::string& which, const GpuVerdict& gpu) {
-    write_gpu_line(page, which, gpu.verdict, memory_text(gpu) + (gpu.name.empty() ? "" : "  " + gpu.name));
+void write_own_line(Page& page, const std::string& which, const GpuVerdict& gpu, const Widths& widths) {
+    write_gpu_line(page, which, gpu.verdict,
+                   memory_text(gpu, widths) + (gpu.name.empty() ? "" : "  " + gpu.name), widths);
 }
 
 void write_below_own_line(Page& page, const GpuVerdict& gpu, const Told& told) {
@@ -157,6 +175,7 @@ struct Alike {
     std::string line, below;   // the own line, as it is without an index, and the others
     std::vector<int> indexes;  // empty: one that has none
     const GpuVerdict* gpu = nullptr;
+    std::string which() const { return indexes.empty() ? index_text(*gpu) : fold_numbers(indexes); }
 };
 
 std::vector<Alike> alike(const Page& page, const std::vector<GpuVerdict>& gpus, const Told& told) {
@@ -164,7 +183,7 @@ std::vector<Alike> alike(const Page& page, const std::vector<GpuVerdict>& gpus, 
     for (const GpuVerdict& gpu : gpus) {
         if (is_plain(gpu) || told_by_plan(gpu, told)) continue;
         Page scratch(page.columns(), page.color());
-        write_own_line(scratch, "", gpu);
+        write_own_line(scratch, "", gpu, {});
         std::string line = scratch.take();
         write_below_own_line(scratch, gpu, told);
         std::string below = scratch.take();
@@ -188,13 +207,23 @@ bool shown_as_holder(const Finding& finding) {
 
 void write_gpus(Page& page, const std::vector<GpuVerdict>& gpus, const Listed& listed) {
     const Told told{listed, shared_notes(gpus)};
-    for (const Alike& group : alike(page, gpus, told)) {
-        const std::string which =
-            group.indexes.empty() ? index_text(*group.gpu) : fold_numbers(group.indexes);
-        write_own_line(page, which, *group.gpu);
+    const std::vector<Alike> groups = alike(page, gpus, told);
+    const Plain plain = plain_of(gpus);
+    Widths widths;
+    const auto make_room = [&](const std::string& which) {
+        if (which.size() <= most_which) widths.which = std::max(widths.which, which.size());
+    };
+    make_room(plain.which);
+    for (const Alike& group : groups) {
+        make_room(group.which());
+        widths.used = std::max(widths.used, used_text(*group.gpu).size());
+    }
+    for (const Alike& group : groups) {
+        write_own_line(page, group.which(), *group.gpu, widths);
         page.add(group.below);
     }
-    write_plain_gpus(page, gpus);
+    if (!plain.gpus.empty())
+        write_gpu_line(page, plain.which, Verdict::clean, plain_text(plain.gpus), widths);
     write_shared_notes(page, told.shared);
 }
 

@@ -35,6 +35,46 @@ std::size_t code_point_length(char lead) {
     return byte < 0xC0 ? 1 : byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4;
 }
 
+// What stands together on a line, and the blanks in front of it.
+struct Word {
+    std::vector<Span> parts;
+    std::size_t blanks = 0;
+    std::size_t width() const {
+        std::size_t columns = 0;
+        for (const Span& part : parts) columns += width_of(part.text);
+        return columns;
+    }
+};
+
+// Spans without a blank between them go on with the word that is there.
+std::vector<Word> words_of(const std::vector<Span>& spans) {
+    std::vector<Word> words(1);
+    const auto next_word = [&](std::size_t blanks) {
+        if (!words.back().parts.empty()) words.emplace_back();
+        words.back().blanks += blanks;
+    };
+    for (const Span& span : spans) {
+        const std::string text = printable(span.text);
+        const auto begin = std::min(text.find_first_not_of(' '), text.size());
+        const auto end = text.find_last_not_of(' ') + 1;  // 0: nothing but blanks
+        if (begin > 0) next_word(begin);
+        std::string part;
+        const auto end_part = [&] {
+            if (!part.empty()) words.back().parts.push_back({std::exchange(part, {}), span.style});
+        };
+        for (std::size_t i = begin; i < end; ++i) {
+            const bool blank = text[i] == ' ' && span.breaks != Breaks::around;
+            if (!blank) part += text[i];
+            if (!blank && !(text[i] == ',' && span.breaks == Breaks::at_commas_too && i + 1 < end)) continue;
+            end_part();
+            next_word(blank ? 1 : 0);
+        }
+        end_part();
+        if (end > 0 && end < text.size()) next_word(text.size() - end);
+    }
+    return words;
+}
+
 }  // namespace
 
 Style style_of(agentless::Verdict verdict) {
@@ -76,10 +116,40 @@ void Page::cut(std::size_t indent, const std::vector<Span>& spans) {
     for (const Span& span : spans) {
         const std::string text = printable(span.text);
         const std::size_t width = width_of(text);
-        append(width > left ? ellipsize(text, left) : text, span.style);
+        append(width > left ? shortened(text, left) : text, span.style);
         if (width > left) break;
         left -= width;
     }
+    out_ += '\n';
+}
+
+void Page::flow(std::size_t indent, std::size_t hanging, const std::vector<Span>& spans) {
+    std::size_t used = 0;
+    Span run;  // of one style
+    const auto put = [&](std::string_view text, Style style) {
+        if (style != run.style) append(std::exchange(run.text, {}), run.style);
+        run.style = style;
+        run.text += text;
+    };
+    out_.append(indent, ' ');
+    for (const Word& word : words_of(spans)) {
+        if (word.parts.empty()) continue;
+        const std::size_t width = word.width();
+        if (used > 0 && indent + used + word.blanks + width > columns_) {
+            append(std::exchange(run.text, {}), run.style);
+            out_ += '\n';
+            out_.append(indent + hanging, ' ');
+            used = hanging;
+        } else if (word.blanks > 0) {
+            // Blanks within a style keep it, those at its edge have none.
+            const bool same = !run.text.empty() && run.style == word.parts.front().style;
+            put(std::string(word.blanks, ' '), same ? run.style : Style::plain);
+            used += word.blanks;
+        }
+        for (const Span& part : word.parts) put(part.text, part.style);
+        used += width;
+    }
+    append(run.text, run.style);
     out_ += '\n';
 }
 
@@ -148,20 +218,6 @@ std::string printable_lines(std::string_view text) {
         }
     }
     return out;
-}
-
-std::size_t width_of(std::string_view utf8) {
-    return static_cast<std::size_t>(
-        std::count_if(utf8.begin(), utf8.end(), [](char c) { return (c & 0xC0) != 0x80; }));
-}
-
-std::size_t most_columns_of(std::string_view utf8) {
-    std::size_t columns = 0;
-    for (const char c : utf8) {
-        const auto byte = static_cast<unsigned char>(c);
-        columns += byte >= 0xE0 ? 2 : (byte & 0xC0) != 0x80 ? 1 : 0;
-    }
-    return columns;
 }
 
 std::string count_of(std::size_t count, std::string_view noun, std::string_view plural) {

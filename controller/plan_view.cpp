@@ -84,10 +84,12 @@ void write_planned_hosts(Page& page, const std::vector<const HostOutcome*>& host
     }
     const std::string folded = inventory::fold(names);
     const bool one = hosts.size() == 1;
-    page.line(0, {{one ? folded : fmt::format("{} ({})", folded, names.size()), Style::bold},
-                  {" "},
-                  word_of(hosts.front()->verdict),
-                  {(one ? ", " : ", at most ") + format_duration(longest)}});
+    page.flow(
+        0, 4,
+        {{one ? folded : fmt::format("{} ({})", folded, names.size()), Style::bold, Breaks::at_commas_too},
+         {" "},
+         word_of(hosts.front()->verdict),
+         {(one ? ", " : ", at most ") + format_duration(longest)}});
     page.add(plan_body(*hosts.front(), page.columns(), page.color(), raw_commands));
 }
 
@@ -106,7 +108,9 @@ void write_plan(Page& page, const Report& report, bool raw_commands) {
     page.line(0, {{fmt::format("Plan of playbook {}:", report.playbook), Style::bold}});
     const auto folded = [&](const std::vector<std::string>& names, std::string_view text) {
         if (!names.empty())
-            page.line(0, {{fmt::format("{} ({}): {}", inventory::fold(names), names.size(), text)}});
+            page.flow(0, 4,
+                      {{fmt::format("{} ({}): {}", inventory::fold(names), names.size(), text), Style::plain,
+                        Breaks::at_commas_too}});
     };
     folded(idle, "nothing to do");
     folded(lost, "no plan, will be left alone (see the report)");

@@ -16,14 +16,14 @@ using namespace agentless;
 // What is said of a host. Output lines are indented by the page, so that none of them can pass for a
 // headline.
 struct Answer {
-    int order = 0;  // what went well first
+    int order = 0;  // what went wrong first
     std::string ending, remedy, out, err;
     friend auto operator<=>(const Answer&, const Answer&) = default;
 };
 
 Answer answer_of(const HostOutcome& host) {
     Answer answer;
-    answer.order = static_cast<int>(asked(host));
+    answer.order = -static_cast<int>(asked(host));
     answer.ending = ending_of(host);
     if (host.error) answer.remedy = host.error->remedy;
     if (!host.commands.empty()) {
@@ -70,8 +70,9 @@ void write_run_text(const Report& report, const TextOptions& options, const Sink
     for (const auto& [answer, names] : answers) {
         const Style style = answer.order == 0 ? Style::green : Style::red;
         const std::string folded = inventory::fold(names);
-        page.line(0,
-                  {{names.size() == 1 ? folded : fmt::format("{} ({})", folded, names.size()), Style::bold},
+        page.flow(0, 4,
+                  {{names.size() == 1 ? folded : fmt::format("{} ({})", folded, names.size()), Style::bold,
+                    Breaks::at_commas_too},
                    {": "},
                    {answer.ending, style}});
         if (!answer.remedy.empty()) page.wrapped(4, "-> " + answer.remedy, Style::dim);
@@ -80,7 +81,7 @@ void write_run_text(const Report& report, const TextOptions& options, const Sink
         write_stream(page, answer.err);
         sink(page.take());
     }
-    write_summary(page, report);
+    write_summary(page, report, options.elsewhere);
     sink(page.take());
 }
 

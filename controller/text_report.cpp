@@ -33,9 +33,11 @@ struct Group {
     }
 };
 
-std::string folded_names(const Group& group) {
+Span folded_names(const Group& group) {
     const std::string names = inventory::fold(group.names());
-    return group.hosts.size() == 1 ? names : fmt::format("{} ({})", names, group.hosts.size());
+    const std::string text =
+        group.hosts.size() == 1 ? names : fmt::format("{} ({})", names, group.hosts.size());
+    return {text, Style::bold, Breaks::at_commas_too};
 }
 
 // `parse` only: rows that are known by taking a printed pid off their front.
@@ -58,11 +60,11 @@ std::string key_of_clean(const HostOutcome& host) {
 
 void write_clean_group(Page& page, const Group& group) {
     const HostOutcome& host = *group.hosts.front();
-    std::vector<Span> line{{folded_names(group), Style::bold}, {" "}, word_of(Verdict::clean)};
+    std::vector<Span> line{folded_names(group), {" "}, word_of(Verdict::clean)};
     if (const std::string work = work_text(host); !work.empty())
         line.push_back({": " + work + (group.hosts.size() == 1 ? "; " : "; at most ") +
                         format_duration(group.longest())});
-    page.line(0, line);
+    page.flow(0, 4, line);
     page.wrapped(4, repaired_text(host));
     write_findings(page, 4, folded_findings(group.hosts));
 }
@@ -83,19 +85,19 @@ std::string key_of_error(const HostOutcome& host) {
 void write_error_group(Page& page, const Group& group) {
     const HostOutcome& host = *group.hosts.front();
     const std::string text = error_text(*host.error);
-    const std::string names = folded_names(group);
+    const Span names = folded_names(group);
     const std::string word(to_string(host.verdict));
-    if (names.size() + word.size() + 3 + text.size() <= page.columns()) {
-        page.line(0, {{names, Style::bold}, {" "}, word_of(host.verdict), {": " + text}});
+    if (width_of(names.text) + word.size() + 3 + width_of(printable(text)) <= page.columns()) {
+        page.line(0, {names, {" "}, word_of(host.verdict), {": " + text}});
     } else {
-        page.line(0, {{names, Style::bold}, {" "}, word_of(host.verdict), {":"}});
+        page.flow(0, 4, {names, {" "}, word_of(host.verdict), {":"}});
         page.wrapped(4, text);
     }
     if (!host.error->remedy.empty()) page.wrapped(4, "-> " + host.error->remedy, Style::dim);
 }
 
 void write_host(Page& page, const HostOutcome& host, bool raw_commands) {
-    page.line(0,
+    page.flow(0, 4,
               {{host.name, Style::bold}, {" "}, word_of(host.verdict), {", " + format_duration(host.took)}});
     write_host_details(page, host, raw_commands);
 }
@@ -113,22 +115,22 @@ std::vector<Group> group_by(const std::vector<const HostOutcome*>& hosts, Key ke
     return groups;
 }
 
-std::string counts_text(const std::array<std::size_t, 5>& counts) {
+// "40 hosts: 37 clean, 3 dirty"; "40 hosts" where all are what the line begins with.
+std::string counts_text(std::string_view noun, const std::array<std::size_t, 5>& counts,
+                        std::optional<Verdict> said) {
+    std::size_t total = 0;
     std::string text;
-    for (std::size_t i = 0; i < counts.size(); ++i)
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+        total += counts[i];
         if (counts[i] > 0)
-            text += fmt::format("{}{} {}", text.empty() ? "" : ", ", counts[i],
+            text += fmt::format("{} {} {}", text.empty() ? ":" : ",", counts[i],
                                 to_string(static_cast<Verdict>(i)));
-    return text;
+    }
+    if (said && counts[static_cast<std::size_t>(*said)] == total) text.clear();
+    return count_of(total, noun) + text;
 }
 
-std::size_t total(const std::array<std::size_t, 5>& counts) {
-    std::size_t sum = 0;
-    for (const std::size_t count : counts) sum += count;
-    return sum;
-}
-
-// Hosts that were left as they were for a reason of their own, whatever their verdict: "; 2 busy, 1 vetoed".
+// Hosts that were left as they were for a reason of their own, whatever their verdict: "2 busy, 1 vetoed".
 std::string courses_text(const Report& report) {
     constexpr std::pair<std::string_view, std::string_view> courses[] = {
         {"host-busy", "busy"}, {"vetoed", "vetoed"}, {"too-many-targets", "with too many targets"}};
@@ -141,7 +143,7 @@ std::string courses_text(const Report& report) {
             return among(host.findings) || (host.last && among(host.last->findings));
         };
         if (const auto count = std::ranges::count_if(report.result.hosts, has); count > 0)
-            text += fmt::format("{}{} {}", text.empty() ? "; " : ", ", count, word);
+            text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, word);
     }
     return text;
 }
@@ -196,41 +198,54 @@ void write_other_hosts(Page& page, const Report& report, const TextOptions& opti
     }
 }
 
+// What the last line says of the hosts, before it says what became of the sweep.
+std::vector<std::string> counted(const Report& report) {
+    const Summary summary = summarize(report);
+    if (report.is_run()) {
+        constexpr std::string_view words[] = {"ok", "failed", "not asked"};
+        std::string text = count_of(report.result.hosts.size(), "host");
+        std::string_view separator = ": ";
+        for (std::size_t i = 0; i < summary.asked.size(); ++i) {
+            if (summary.asked[i] == 0) continue;
+            text += fmt::format("{}{} {}", separator, summary.asked[i], words[i]);
+            separator = ", ";
+        }
+        return {text};
+    }
+    std::vector<std::string> items{counts_text("host", summary.hosts, summary.verdict)};
+    if (std::ranges::any_of(summary.gpus, [](std::size_t count) { return count > 0; }))
+        items.push_back(counts_text("GPU", summary.gpus, summary.verdict));
+    return items;
+}
+
 }  // namespace
 
 void write_text(const Report& report, const TextOptions& options, const Sink& sink) {
     Page page(options.columns, options.color);
-    write_clean_hosts(page, report, sink);
     write_other_hosts(page, report, options, sink);
-    write_summary(page, report);
+    write_clean_hosts(page, report, sink);
+    write_summary(page, report, options.elsewhere);
     sink(page.take());
 }
 
-void write_summary(Page& page, const Report& report) {
-    const Summary summary = summarize(report);
-    std::string text;
-    if (report.is_run()) {
-        const auto& asked = summary.asked;
-        text = fmt::format("{}: {} ok, {} failed, {} not asked", count_of(report.result.hosts.size(), "host"),
-                           asked[0], asked[1], asked[2]);
-    } else {
-        text = fmt::format("{}: {}", count_of(total(summary.hosts), "host"), counts_text(summary.hosts));
-        if (const std::size_t gpus = total(summary.gpus); gpus > 0)
-            text += fmt::format("; {}: {}", count_of(gpus, "GPU"), counts_text(summary.gpus));
-    }
-    text += courses_text(report);
-    text += "; " + format_duration(report.took);
+void write_summary(Page& page, const Report& report, const std::vector<std::string>& elsewhere) {
+    std::vector<std::string> items = counted(report);
+    if (const std::string courses = courses_text(report); !courses.empty()) items.push_back(courses);
+    items.push_back(format_duration(report.took));
     if (report.dry_run)
-        text += report.is_run()   ? "; nothing was run"
-                : report.declined ? "; declined, nothing was signalled"
-                                  : "; dry run, nothing was signalled";
-    text += fmt::format("; exit {}: {}", report.exit_status, meaning_of(report));
-    if (summary.verdict && !report.is_run()) {
-        const std::string word(to_string(*summary.verdict));
-        page.line(0, {{word, style_of(*summary.verdict)}, {": " + text}});
-    } else {
-        page.line(0, {{text}});
+        items.push_back(report.is_run()   ? "nothing was run"
+                        : report.declined ? "declined, nothing was signalled"
+                                          : "dry run, nothing was signalled");
+    items.push_back(fmt::format("exit {}: {}", report.exit_status, meaning_of(report)));
+    items.insert(items.end(), elsewhere.begin(), elsewhere.end());
+    std::vector<Span> spans;
+    if (const auto verdict = summarize(report).verdict; verdict && !report.is_run()) {
+        spans.push_back(word_of(*verdict));
+        spans.push_back({": "});
     }
+    for (std::size_t i = 0; i < items.size(); ++i)
+        spans.push_back({items[i] + (i + 1 < items.size() ? "; " : ""), Style::plain, Breaks::around});
+    page.flow(0, 4, spans);
 }
 
 }  // namespace cleanslate::controller

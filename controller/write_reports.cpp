@@ -20,8 +20,10 @@ Rendering rendering_of(const Context& context, const FormatRequest& request) {
     return rendering;
 }
 
-Status write_one(const Context& context, const Report& report, const FormatRequest& request) {
-    const Rendering rendering = rendering_of(context, request);
+Status write_one(const Context& context, const Report& report, const FormatRequest& request,
+                 const std::vector<std::string>& elsewhere) {
+    Rendering rendering = rendering_of(context, request);
+    rendering.elsewhere = elsewhere;
     if (request.to_stdout()) {
         render(report, request.format, rendering, [&](std::string_view text) { context.out.write(text); });
         return context.out.finish();
@@ -45,14 +47,22 @@ Status nobody_left_out(const HostList& list, ListForm form) {
 
 bool write_reports(const Context& context, const Report& report) {
     bool all = true;
-    for (const FormatRequest& request : context.options.formats) {
-        if (request.format == Format::jsonl && is_sweep(context.options.command))
-            continue;  // written as it went
-        const auto written = write_one(context, report, request);
-        if (written) continue;
-        print_error(with_context(written.error(), "--format " + std::string(to_string(request.format))));
-        all = false;
-    }
+    std::vector<std::string> elsewhere;  // what is in files, for whoever reads the text
+    const auto write = [&](const FormatRequest& request) {
+        const std::string form(to_string(request.format));
+        // Of a sweep they were written as it went.
+        const bool live = request.format == Format::jsonl && is_sweep(context.options.command);
+        const auto written = live ? Status{} : write_one(context, report, request, elsewhere);
+        if (!written) {
+            print_error(with_context(written.error(), "--format " + form));
+            all = false;
+        } else if (!request.to_stdout()) {
+            elsewhere.push_back(form + ": " + request.file);
+        }
+    };
+    for (const bool to_stdout : {false, true})
+        for (const FormatRequest& request : context.options.formats)
+            if (request.to_stdout() == to_stdout) write(request);
     return all;
 }
 

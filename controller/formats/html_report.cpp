@@ -94,7 +94,7 @@ std::string meta(const Report& report) {
 }
 
 std::string summary_text(const Report& report) {
-    Page page(80, false);
+    Page page(endless, false);
     write_summary(page, report);
     return html_text(trim(page.take()));
 }

@@ -18,25 +18,25 @@ using namespace agentless;
 constexpr std::size_t columns = 400;  // of the details: nobody folds them to a screen
 constexpr std::size_t reasons_named = 3;
 
-// Text that is printable but for its line ends and tabs. Of the code points that XML 1.0 knows none of, only
-// U+FFFE and U+FFFF are printable.
+// Text that is printable but for its line ends and tabs: nothing of it is unknown to XML 1.0.
 std::string xml(std::string_view text) {
     std::string out;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        const std::string_view rest = text.substr(i);
-        if (rest.starts_with("\xEF\xBF\xBE") || rest.starts_with("\xEF\xBF\xBF")) {
-            out += rest.starts_with("\xEF\xBF\xBE") ? "\\xEF\\xBF\\xBE" : "\\xEF\\xBF\\xBF";
-            i += 2;
-        } else if (rest[0] == '&') {
-            out += "&amp;";
-        } else if (rest[0] == '<') {
-            out += "&lt;";
-        } else if (rest[0] == '>') {
-            out += "&gt;";
-        } else if (rest[0] == '"') {
-            out += "&quot;";
-        } else {
-            out += rest[0];
+    for (const char c : text) {
+        switch (c) {
+            case '&':
+                out += "&amp;";
+                break;
+            case '<':
+                out += "&lt;";
+                break;
+            case '>':
+                out += "&gt;";
+                break;
+            case '"':
+                out += "&quot;";
+                break;
+            default:
+                out += c;
         }
     }
     return out;
@@ -70,7 +70,9 @@ std::string reasons_of(const HostOutcome& host) {
     if (host.last)
         for (const GpuVerdict& gpu : host.last->gpus)
             for (const Finding& finding : gpu.findings)
-                add(finding, gpu.index ? fmt::format("GPU {}: ", *gpu.index) : "GPU: ");
+                add(finding, fmt::format("GPU {}: ", gpu.index            ? std::to_string(*gpu.index)
+                                                     : gpu.bus_id.empty() ? "?"
+                                                                          : gpu.bus_id));
     std::string text;
     for (std::size_t i = 0; i < reasons.size() && i < reasons_named; ++i)
         text += (i == 0 ? "" : "; ") + reasons[i];

@@ -13,12 +13,12 @@ namespace {
 
 void render_text(const Report& report, const Rendering& rendering, const Sink& sink) {
     if (rendering.quiet) {
-        Page page(rendering.columns, rendering.color);
-        write_summary(page, report);
+        Page page(endless, rendering.color);
+        write_summary(page, report, rendering.elsewhere);
         sink(page.take());
         return;
     }
-    const TextOptions text{rendering.columns, rendering.color, rendering.raw_commands};
+    const TextOptions text{rendering.columns, rendering.color, rendering.raw_commands, rendering.elsewhere};
     report.is_run() ? write_run_text(report, text, sink) : write_text(report, text, sink);
 }
 

@@ -3,6 +3,8 @@
 // history or from a JSON file can be written as any.
 
 #include <cstddef>
+#include <string>
+#include <vector>
 
 #include "controller/formats/format.hpp"
 #include "controller/page.hpp"
@@ -11,10 +13,11 @@
 namespace cleanslate::controller {
 
 struct Rendering {
-    std::size_t columns = 80;   // of text
-    bool color = false;         // of text
-    bool quiet = false;         // of text: the last line alone
-    bool raw_commands = false;  // secrets in commands stay
+    std::size_t columns = 80;            // of text
+    bool color = false;                  // of text
+    bool quiet = false;                  // of text: the last line alone
+    bool raw_commands = false;           // secrets in commands stay
+    std::vector<std::string> elsewhere;  // of text: where the rest is, "html: fleet.html"
 };
 
 void render(const Report& report, Format format, const Rendering& rendering, const Sink& sink);

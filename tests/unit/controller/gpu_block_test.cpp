@@ -24,7 +24,7 @@ TEST(GpuBlock, KeepsACleanFleetShortHoweverManyNotesItsGpusHave) {
     EXPECT_THAT(of(hosts), StartsWith("gpu[10-73] (64) clean\n"
                                       "note persistence-off: gpu[10-73] (64): persistence mode is off\n"
                                       "note thermal-slowdown: gpu13 GPU 1,5: hw_thermal_slowdown is active\n"
-                                      "clean: 64 hosts: "));
+                                      "clean: 64 hosts; 512 GPUs; "));
 }
 
 TEST(GpuBlock, SaysANoteOfSeveralGpusOnceBelowThem) {
@@ -146,8 +146,8 @@ TEST(GpuBlock, FoldsGpusOfWhichTheSameIsToBeSaid) {
               "    GPU 0-4,6-7 unknown ? / 143771 MiB  NVIDIA H200\n"
               "        no-row: no row for this GPU\n"
               "    GPU 5       clean   at most 0 MiB\n"
-              "unknown: 1 host: 1 unknown; 8 GPUs: 1 clean, 7 unknown; 1.9 s; exit 0: every host is "
-              "proven clean\n");
+              "unknown: 1 host; 8 GPUs: 1 clean, 7 unknown; 1.9 s;\n"
+              "    exit 0: every host is proven clean\n");
 }
 
 TEST(GpuBlock, SaysOnceThatAHolderHolds) {

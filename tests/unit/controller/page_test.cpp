@@ -53,6 +53,36 @@ TEST(Page, ColoursOnlyWhereItMay) {
     EXPECT_EQ(coloured.take(), "\x1b[32mclean\x1b[0m \n");
 }
 
+TEST(Page, FlowsSpansOverLines) {
+    Page page(12, true);
+    page.flow(0, 2, {{"gpu01", Style::bold}, {" "}, {"clean", Style::green}, {": TERM to 2"}});
+    EXPECT_EQ(page.take(), "\x1b[1mgpu01\x1b[0m \x1b[32mclean\x1b[0m:\n  TERM to 2\n");
+    Page plain(10, false);
+    plain.flow(1, 2, {{"a bb ccc"}, {" dddd"}});
+    EXPECT_EQ(plain.take(), " a bb ccc\n   dddd\n");
+    plain.flow(0, 4, {});
+    EXPECT_EQ(plain.take(), "\n");
+}
+
+TEST(Page, KeepsWholeWhatMayNotBeBroken) {
+    Page page(10, false);
+    page.flow(0, 2,
+              {{"a b; ", Style::plain, Breaks::around}, {"one two three", Style::plain, Breaks::around}});
+    EXPECT_EQ(page.take(), "a b;\n  one two three\n");
+    page.flow(0, 2, {{"gpu[01,03,05] (3)"}, {" clean"}});
+    EXPECT_EQ(page.take(), "gpu[01,03,05]\n  (3)\n  clean\n");
+    page.flow(0, 2, {{"gpu[01,03,05] (3)", Style::plain, Breaks::at_commas_too}, {" clean"}});
+    EXPECT_EQ(page.take(), "gpu[01,03,\n  05] (3)\n  clean\n");
+}
+
+TEST(Page, MeasuresWideTextInColumns) {
+    Page page(10, false);
+    page.cut(0, {{"山田太郎さん"}});
+    EXPECT_EQ(page.take(), "山田太...\n");
+    page.flow(0, 0, {{"山田 太郎 さん"}});
+    EXPECT_EQ(page.take(), "山田 太郎\nさん\n");
+}
+
 TEST(Page, BreaksTextAtBlanks) {
     EXPECT_THAT(wrap("a bb ccc dddd", 6), ElementsAre("a bb", "ccc", "dddd"));
     EXPECT_THAT(wrap("a-very-long-word b", 6), ElementsAre("a-very-long-word", "b"));

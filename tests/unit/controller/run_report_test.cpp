@@ -25,20 +25,21 @@ TEST(RunReport, FoldsIdenticalOutput) {
               "    6.1.0\n"
               "gpu03: exit 0\n"
               "    6.8\n"
-              "3 hosts: 3 ok, 0 failed, 0 not asked; 1.9 s; exit 0: the command succeeded everywhere\n");
+              "3 hosts: 3 ok; 1.9 s; exit 0: the command succeeded everywhere\n");
 }
 
-TEST(RunReport, TellsFailuresAndLostHostsLast) {
+TEST(RunReport, TellsLostHostsAndFailuresFirst) {
     HostOutcome bad = asked_host("gpu01", 7, "");
     bad.commands[0].err = "no such thing\n";
     EXPECT_EQ(of({unreachable_host("gpu03"), bad, asked_host("gpu02", 0, "")}, 3),
-              "gpu02: exit 0\n"
+              "gpu03: unreachable: connect: connection refused\n"
+              "    -> see that sshd runs there\n"
               "gpu01: exit 7\n"
               "  stderr:\n"
               "    no such thing\n"
-              "gpu03: unreachable: connect: connection refused\n"
-              "    -> see that sshd runs there\n"
-              "3 hosts: 1 ok, 1 failed, 1 not asked; 1.9 s; exit 3: some hosts could not be asked\n");
+              "gpu02: exit 0\n"
+              "3 hosts: 1 ok, 1 failed, 1 not asked; 1.9 s;\n"
+              "    exit 3: some hosts could not be asked\n");
 }
 
 TEST(RunReport, SeparatesHostsByExitStatusToo) {
