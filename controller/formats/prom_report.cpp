@@ -184,9 +184,8 @@ void write_sweep(const Report& report, const Sink& sink) {
             .sample("", std::to_string(*started));
     Metric(sink, "cleanslate_sweep_duration_seconds", "gauge", "How long the sweep took.")
         .sample("", seconds(report.took));
-    Metric(
-        sink, "cleanslate_sweep_exit_status", "gauge",
-        "What the program ended with: 0 is all clean, 1 some dirty or sick, 3 some unknown or unreachable.")
+    Metric(sink, "cleanslate_sweep_exit_status", "gauge",
+           "What the program ended with; 0: every host is clean, or as many as were expected.")
         .sample("", std::to_string(report.exit_status));
     const Summary summary = summarize(report);
     write_counts(Metric(sink, "cleanslate_sweep_hosts", "gauge", "Hosts by verdict."), summary.hosts,
