@@ -12,11 +12,16 @@ namespace {
 
 constexpr Milliseconds usual_timeout{60'000};
 
-// The file that this process was started from; its name alone where that is not known.
+// The file that this process was started from; its name alone where that is not known. One that was replaced
+// since then, by an upgrade, is the new one.
 std::string own_program() {
+    constexpr std::string_view replaced = " (deleted)";
     std::error_code unknown;
-    const auto path = std::filesystem::read_symlink("/proc/self/exe", unknown);
-    return unknown ? "cleanslate" : path.string();
+    std::string path = std::filesystem::read_symlink("/proc/self/exe", unknown).string();
+    if (unknown) return "cleanslate";
+    if (path.ends_with(replaced) && !std::filesystem::exists(path, unknown))
+        path.resize(path.size() - replaced.size());
+    return path;
 }
 
 }  // namespace

@@ -61,9 +61,9 @@ Result<SweepLock> SweepLock::take(const std::string& folder, const std::string& 
                                 printable(inventory), read_holder(file.get())),
                     "wait for its end, or end it; without --exclusive two sweeps may overlap");
     }
-    if (::ftruncate(file.get(), 0) != 0) return unusable(path, errno);
-    if (auto written = write_all(file.get(), holder_text(inventory, actor)); !written)
-        return std::unexpected(with_context(written.error(), "the lock of --exclusive: " + printable(path)));
+    // Who holds it is told where it can be; a full disk does not keep a lock from being held.
+    if (::ftruncate(file.get(), 0) == 0)
+        static_cast<void>(write_all(file.get(), holder_text(inventory, actor)));
     return SweepLock(std::move(file), path);
 }
 

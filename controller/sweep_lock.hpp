@@ -28,8 +28,8 @@ class SweepLock {
     std::string path_;
 };
 
-// Where locks live: beside the history and the audit log, so that the sweeps of cron, of a timer and of a
-// login see each other. Empty where neither $XDG_STATE_HOME (absolute) nor $HOME says where.
+// Where locks live: beside the history and the audit log: sweeps that share these see each other, those of
+// another user or state folder do not. Empty where neither $XDG_STATE_HOME (absolute) nor $HOME says where.
 std::string default_lock_folder(const Environment& environment);
 
 }  // namespace cleanslate::controller

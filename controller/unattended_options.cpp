@@ -29,7 +29,8 @@ void add_unattended_options(CLI::App& app, Options& options) {
     app.option_defaults()->group("When nobody watches");
     app.add_flag("--exclusive", options.exclusive,
                  "End with status 2 at once where another sweep of the same inventory with --exclusive is "
-                 "under way on this machine (default: sweeps may overlap)");
+                 "under way with the same state folder ($XDG_STATE_HOME, else ~/.local/state) (default: "
+                 "sweeps may overlap)");
     add_bounded_duration(app, "--jitter", options.jitter, Milliseconds{0}, most_jitter,
                          "Wait a random time, so long at most, before the first contact (default 0s)");
     add_text(app, "--on-change", "COMMAND", options.on_change,

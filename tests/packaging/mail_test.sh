@@ -20,7 +20,8 @@ cat >"$bin/program" <<'SH'
 #!/bin/sh
 [ ! -e "$MUTE" ] || { echo "cleanslate: history: it is damaged" >&2; exit 5; }
 printf 'asked: %s\n' "$*"
-printf 'gpu01\nBcc: evil@example.org\n\n.\nFrom evil\n--token ****\n'
+printf 'gpu01\nBcc: evil@example.org\n\n.\nFrom evil\n--token ****\n~!touch /dev/null\n'
+awk 'BEGIN { while (i++ < 900) printf "x"; print "~!touch /dev/null" }'
 awk 'BEGIN { while (i++ < 3000) printf "x"; print "" }'
 SH
 chmod +x "$bin"/*
@@ -59,6 +60,8 @@ for words in sh bash 'busybox sh' ksh93; do
     check "$words: the differences of this sweep were asked for" \
         grep -qx 'asked: history diff --history /var/lib/a b/history.db --color never 38' "$sent/0.mail"
     check "$words: its report, too" grep -qx 'asked: history show --history /var/lib/a b/history.db --color never 38' "$sent/0.mail"
+    check "$words: no line is a command of mail's" fails grep -q '^~' "$sent/0.mail"
+    check "$words: but it is told" test "$(grep -c '^ ~!touch' "$sent/0.mail")" -eq 4
     check "$words: no line is longer than mail allows" test "$(awk '{ print length($0) }' "$sent/0.mail" | sort -n | tail -1)" -le 998
 done
 shell=()
@@ -94,6 +97,12 @@ check 'to whom' test "$(cat "$sent/0.arguments")" = $'-i\n--\nops@example.org'
 check 'an empty queue is no failure' run --deliver "$outbox" ops@example.org
 check 'nor is none' run --deliver "$work/none" ops@example.org
 check 'and sends nothing' test "$(count "$sent")" -eq 4
+
+again
+for number in $(seq 100); do echo >"$outbox/$number.mail"; done
+check 'nobody sends: no more are queued' fails run --queue "$outbox" </dev/null
+check 'and those that are stay' test "$(count "$outbox")" -eq 100
+rm -f "$outbox"/*.mail
 
 again
 export MONITOR_SERVICE_RESULT=exit-code MONITOR_EXIT_STATUS=5 MONITOR_UNIT=cleanslate-nightly.service
