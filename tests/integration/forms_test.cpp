@@ -124,10 +124,10 @@ class LiveForms : public ::testing::Test {
 };
 
 TEST_F(LiveForms, TellEventsWhileHostsAreUnderWay) {
-    const auto ended = shell(R"(
+    const auto ended = shell(R"sh(
         $CHECK --connect-timeout 100s --format jsonl=$FOLDER/events >/dev/null & check=$!
         until [ "$(grep -c '"doing":"connect"' $FOLDER/events)" = 3 ]; do kill -0 $check || exit 99; sleep 0.05; done
-        kill -TERM $check; kill -TERM $check; wait $check; echo "ended $?"; cat $FOLDER/events)");
+        kill -TERM $check; kill -TERM $check; wait $check; echo "ended $?"; cat $FOLDER/events)sh");
     const auto begin = ended.out.find('{');
     ASSERT_NE(begin, std::string::npos) << ended.out << ended.err;
     EXPECT_EQ(ended.out.substr(0, begin), "ended 143\n");
