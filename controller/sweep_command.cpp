@@ -13,6 +13,7 @@
 #include "controller/files.hpp"
 #include "controller/formats/event_stream.hpp"
 #include "controller/history/recording.hpp"
+#include "controller/on_change.hpp"
 #include "controller/passwords.hpp"
 #include "controller/patience.hpp"
 #include "controller/plan_view.hpp"
@@ -34,8 +35,8 @@ struct Ready {
     std::unique_ptr<EventStream> events;  // never null once the files are ready
     std::unique_ptr<AuditLog> audit;      // null: nothing will be sent
     history::Recording history;
-    bool acts = false;                    // sends signals or commands
-    bool asks = false;                    // after a yes
+    bool acts = false;  // sends signals or commands
+    bool asks = false;  // after a yes
 };
 
 // Without a yes nothing may be sent, and without a terminal nobody can say it.
@@ -179,6 +180,16 @@ Report report_of(const Context& context, const Ready& ready, ClearResult done, c
     return report;
 }
 
+// --on-change; not after a Ctrl-C. False, and a word on stderr, where the command did not succeed.
+bool tell(const Context& context, const Ready& ready, history::SweepId sweep, int status,
+          const StopSignals& signals) {
+    if (!context.options.on_change || signals.first() != 0) return true;
+    const auto told = tell_change(context.options, context.environment, *ready.history.store(), sweep, status,
+                                  signals.fd());
+    if (!told) print_error(told.error());
+    return told.has_value();
+}
+
 // Report, list of clean hosts, history, audit: each is written whatever became of the others.
 int conclude(const Context& context, Ready& ready, Report report, Course course, const StopSignals& signals) {
     const int stop_signal = signals.first();
@@ -186,7 +197,8 @@ int conclude(const Context& context, Ready& ready, Report report, Course course,
     if (!write_host_lists(context, report)) ending.write_failed = true;
     if (ready.audit && !ready.audit->state()) ending.write_failed = true;
     report.exit_status = exit_status(report, ending);
-    if (const auto recorded = ready.history.finish(report, signals); !recorded) {
+    const auto recorded = ready.history.finish(report, signals);
+    if (!recorded) {
         print_error(recorded.error());
         ending.write_failed = true;
         report.exit_status = exit_status(report, ending);
@@ -197,6 +209,8 @@ int conclude(const Context& context, Ready& ready, Report report, Course course,
         report.exit_status = exit_status(report, ending);
     }
     if (!write_reports(context, report)) ending.write_failed = true;
+    if (recorded && *recorded && !tell(context, ready, **recorded, exit_status(report, ending), signals))
+        ending.write_failed = true;
     if (ready.audit) {
         ready.audit->end(stop_signal != 0 ? "interrupted" : to_string(course), exit_status(report, ending));
         if (const auto state = ready.audit->state(); !state) {
@@ -241,6 +255,7 @@ int sweep_command(const Context& context) {
                       ready.events.get());
     for (const std::string& note : ready.notes) progress.say("note: " + note);
     const bool begins = wait_out_jitter(context.options, progress, signals);
+    if (!begins) ready.history = {};  // there is nothing to keep
     const std::string started = rfc3339(std::time(nullptr));
     auto done =
         begins ? carry_out(context, ready, sweep, signals)

@@ -27,6 +27,9 @@ Result<Recording> Recording::begin(const Options& options, const Environment& en
     if (options.no_history || (options.command != Command::check && options.command != Command::clear))
         return recording;
     const std::string file = options.history ? *options.history : default_history_file(environment);
+    if (file.empty() && options.on_change)
+        return fail("history", "--on-change compares with the history, and there is no place for one",
+                    "give --history FILE, or set HOME or XDG_STATE_HOME");
     if (file.empty()) {
         notes.emplace_back(
             "this sweep is not kept: neither $XDG_STATE_HOME nor $HOME says where a history belongs");
@@ -39,7 +42,7 @@ Result<Recording> Recording::begin(const Options& options, const Environment& en
         recording.raw_commands_ = options.raw_commands;
         return recording;
     }
-    if (options.history) return std::unexpected(store.error());
+    if (options.history || options.on_change) return std::unexpected(store.error());
     notes.push_back("this sweep is not kept: " + store.error().message);
     return recording;
 }

@@ -14,7 +14,7 @@ class Recording {
   public:
     Recording() = default;  // of a sweep that is not recorded
     // `run` is not recorded, nor a sweep with --no-history. A default history that cannot be opened is a
-    // note; one that was asked for is an error of kind "history".
+    // note; one that was asked for, or that --on-change needs, is an error of kind "history".
     static Result<Recording> begin(const Options& options, const Environment& environment,
                                    std::vector<std::string>& notes);
     // The sweep's number; absent: it is not recorded. Another sweep that writes at the same time is waited
