@@ -27,9 +27,12 @@ bool begins_formula(std::string_view text) {
     return false;
 }
 
+// Some spreadsheets begin a cell at each semicolon, too.
 std::string cell_of(std::string_view text) {
     std::string safe = printable(text);
     if (begins_formula(safe)) safe.insert(0, "'");
+    for (auto at = safe.find(';'); at != std::string::npos; at = safe.find(';', at + 1))
+        if (begins_formula(std::string_view(safe).substr(at + 1))) safe.insert(at + 1, "'");
     if (safe.find_first_of(",\"") == std::string::npos) return safe;
     std::string quoted = "\"";
     for (const char c : safe) quoted.append(c == '"' ? 2 : 1, c);

@@ -66,8 +66,6 @@ std::string_view digits_at_the_end(std::string_view name) {
 // What an inventory takes as a name has no brackets, commas, blanks or signs; a report that was read from a
 // file may have any name.
 bool can_be_written(std::string_view name, ListForm form) {
-    if (form == ListForm::plain)
-        return !name.empty() && printable(name) == name && name.front() != '#' && name.front() != ' ';
     if (!inventory::check_host_name(name)) return false;
     switch (form) {
         case ListForm::slurm: {

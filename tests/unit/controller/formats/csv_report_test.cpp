@@ -150,5 +150,11 @@ TEST(CsvReport, IsReadBackByPython) {
     EXPECT_THAT(rows, Each(SizeIs(rows[0].size())));
 }
 
+TEST(CsvReport, BeginsNoFormulaBehindASemicolonEither) {
+    HostOutcome host = clean_host("gpu01");
+    host.last->gpus[0].name = "A;=HYPERLINK(1);B;@x";
+    EXPECT_THAT(rendered(report_of({host}), Format::csv), HasSubstr(",A;'=HYPERLINK(1);B;'@x,"));
+}
+
 }  // namespace
 }  // namespace cleanslate::controller::testing

@@ -25,7 +25,7 @@ TEST(JunitReport, IsATestCaseAHost) {
     const std::string xml = rendered(report, Format::junit);
     EXPECT_THAT(xml, HasSubstr("<testsuite id=\"0\" package=\"cleanslate\" name=\"cleanslate check\" "
                                "hostname=\"localhost\" timestamp=\"2026-11-29T12:00:00\" tests=\"4\" "
-                               "failures=\"1\" errors=\"1\" skipped=\"1\" time=\"1.900\">\n"));
+                               "failures=\"1\" errors=\"2\" skipped=\"0\" time=\"1.900\">\n"));
     EXPECT_THAT(xml, HasSubstr("<property name=\"verdict\" value=\"unreachable\"/>\n"
                                "<property name=\"exit_status\" value=\"3\"/>\n"));
     EXPECT_THAT(xml, HasSubstr("<testcase name=\"gpu01\" classname=\"fleet.yaml\" time=\"1.200\"/>\n"));
@@ -35,7 +35,9 @@ TEST(JunitReport, IsATestCaseAHost) {
     EXPECT_THAT(xml, HasSubstr("pid 812 alice S, 3h10m, 76107 MiB: sleep 100000\n"));
     EXPECT_THAT(xml, HasSubstr("<error type=\"unreachable\" message=\"connect: connection refused\">"));
     EXPECT_THAT(xml, HasSubstr("-&gt; see that sshd runs there\n"));
-    EXPECT_THAT(xml, HasSubstr("<skipped message=\"the sweep ended before this host was begun\"/>\n"));
+    EXPECT_THAT(
+        xml,
+        HasSubstr("<error type=\"not_begun\" message=\"the sweep ended before this host was begun\"/>\n"));
 }
 
 TEST(JunitReport, CallsUnknownAnErrorAndSickAFailure) {
@@ -106,7 +108,7 @@ for case in cases:
     for end in ends:
         counts[end.tag] += 1
         assert end.get('message')
-        assert end.tag == 'skipped' or end.get('type')
+        assert end.get('type')
     print(case.get('name'), ends[0].tag if ends else 'passed')
 for tag, attribute in (('failure', 'failures'), ('error', 'errors'), ('skipped', 'skipped')):
     assert int(suite.get(attribute)) == counts[tag], tag
@@ -121,7 +123,7 @@ TEST(JunitReport, IsReadByPythonAndKeepsTheRulesOfTheFormat) {
     EXPECT_THAT(ended.out, HasSubstr("gpu01 passed\n"));
     EXPECT_THAT(ended.out, HasSubstr("gpu04 failure\n"));
     EXPECT_THAT(ended.out, HasSubstr("gpu07 error\n"));
-    EXPECT_THAT(ended.out, HasSubstr("gpu14 skipped\n"));
+    EXPECT_THAT(ended.out, HasSubstr("gpu14 error\n"));
     const Ended run = run_outside({python, "-c", reader}, rendered(golden_run(), Format::junit));
     EXPECT_EQ(run.status, 0) << run.err;
 }
