@@ -78,6 +78,8 @@ void add_history_command_options(CLI::App& app, Options& options) {
     show.add_option("ID", options.sweeps, "The sweep's number, or last (required, no default)")
         ->required()
         ->expected(1);
+    show.add_flag("--raw-commands", options.raw_commands,
+                  "Of a sweep with --raw-commands, show the secrets in command lines too (default: masked)");
     add_formats_options(show, options);
     add_host_lists_options(show, options);
 

@@ -27,7 +27,7 @@ SweepScope scope_of(const Options& options);
 namespace history {
 
 // Adds a finished sweep, whole or not at all; its id, which no other sweep ever had. `raw_commands` as in
-// write_json().
+// write_json(): of the report; in the tables secrets are masked in any case.
 Result<SweepId> record(Store& store, const Report& report, const SweepScope& scope, bool raw_commands);
 
 }  // namespace history

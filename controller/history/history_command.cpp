@@ -97,12 +97,11 @@ int show_courses(const Context& context, Store& store, std::optional<std::int64_
 int show(const Context& context, Store& store) {
     const auto sweep = find_sweep(store, context.options.sweeps.front());
     if (!sweep) return failed(sweep.error());
-    const auto report = load_report(store, sweep->id);
+    auto report = load_report(store, sweep->id);
     if (!report) return failed(report.error());
-    Context shown = context;
-    shown.options.raw_commands = true;  // what was to be masked was, when it was recorded
-    const bool lists = write_host_lists(shown, *report);
-    const bool reports = write_reports(shown, *report);
+    if (!context.options.raw_commands) mask_commands(*report);
+    const bool lists = write_host_lists(context, *report);
+    const bool reports = write_reports(context, *report);
     return lists && reports ? 0 : exit_internal;
 }
 

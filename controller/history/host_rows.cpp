@@ -120,12 +120,10 @@ std::string why_of(const HostOutcome& host) {
     return {};
 }
 
-HostRows::HostRows(Database& database, SweepId sweep, std::int64_t started, std::optional<SweepId> before,
-                   bool raw_commands)
+HostRows::HostRows(Database& database, SweepId sweep, std::int64_t started, std::optional<SweepId> before)
     : database_(database),
       sweep_(sweep),
       started_(started),
-      raw_commands_(raw_commands),
       words_(database),
       find_host_(database, "SELECT id FROM hosts WHERE name = ?"),
       insert_host_(database, "INSERT INTO hosts(name) VALUES(?)"),
@@ -184,6 +182,10 @@ void HostRows::add(const HostOutcome& outcome) {
     add_actions(host, outcome);
 }
 
+std::optional<std::int64_t> HostRows::command_id(const std::optional<std::string>& command) {
+    return command ? words_.id_of(shown_command(*command, false)) : std::nullopt;
+}
+
 void HostRows::add_gpus(std::int64_t host, const HostVerdict& verdict) {
     int place = -1;
     for (const GpuVerdict& gpu : verdict.gpus) {
@@ -203,7 +205,7 @@ void HostRows::add_holder(std::int64_t host, const Holder& holder, std::optional
                           std::optional<int> gpu) {
     insert_holder_.run(sweep_, host, holder_place_++, gpu_place, gpu, pid_of(holder.key),
                        start_of(holder.key), words_.id_of(printable(holder.user)), words_.id_of(holder.exe),
-                       words_.id_of(holder.command), words_.id_of(holder.unit), mib_of(holder.used),
+                       command_id(holder.command), words_.id_of(holder.unit), mib_of(holder.used),
                        holder.age_s, flags_of(holder));
 }
 
@@ -234,15 +236,15 @@ void HostRows::add_actions(std::int64_t host, const HostOutcome& outcome) {
         const bool told = action.result != SignalResult::sent;
         insert_action_.run(sweep_, host, place++, action.step, words_.id_of(printable(action.signal)),
                            pid_of(action.process.key), start_of(action.process.key),
-                           words_.id_of(printable(action.process.user)), words_.id_of(action.process.command),
+                           words_.id_of(printable(action.process.user)), command_id(action.process.command),
                            words_.id_of(told ? std::string(to_string(action.result)) : std::string{}),
                            ms_of(action.took));
     }
     for (const CommandAction& action : outcome.commands)
         insert_action_.run(sweep_, host, place++, action.step,
                            words_.id_of(std::string(to_string(action.kind))), nullptr, nullptr, nullptr,
-                           words_.id_of(shown_command(action.command, raw_commands_)),
-                           words_.id_of(std::string(command_word(action))), ms_of(action.took));
+                           command_id(action.command), words_.id_of(std::string(command_word(action))),
+                           ms_of(action.took));
 }
 
 }  // namespace cleanslate::controller::history

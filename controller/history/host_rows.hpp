@@ -23,9 +23,9 @@ std::string why_of(const agentless::HostOutcome& host);
 
 class HostRows {
   public:
-    // Within a transaction. `before`: the sweep of the same scope whose runs go on; absent: none.
-    HostRows(Database& database, SweepId sweep, std::int64_t started, std::optional<SweepId> before,
-             bool raw_commands);
+    // Within a transaction. `before`: the sweep of the same scope whose runs go on; absent: none. Secrets in
+    // command lines are masked here in any case: what is compared and counted goes into mails.
+    HostRows(Database& database, SweepId sweep, std::int64_t started, std::optional<SweepId> before);
     // Each host once, in the order of the report.
     void add(const agentless::HostOutcome& host);
 
@@ -36,6 +36,7 @@ class HostRows {
     std::int64_t host_id(const std::string& name);
     std::optional<std::int64_t> gpu_set_id(const std::string& gpus);
     Carried carry(std::int64_t host, int state) const;
+    std::optional<std::int64_t> command_id(const std::optional<std::string>& command);
     void add_gpus(std::int64_t host, const agentless::HostVerdict& verdict);
     void add_holder(std::int64_t host, const agentless::Holder& holder, std::optional<int> gpu_place,
                     std::optional<int> gpu);
@@ -45,7 +46,6 @@ class HostRows {
     Database& database_;
     SweepId sweep_;
     std::int64_t started_;
-    bool raw_commands_;
     Words words_;
     Statement find_host_, insert_host_, find_set_, insert_set_;
     Statement insert_result_, insert_gpu_, insert_holder_, insert_finding_, insert_action_;

@@ -65,7 +65,7 @@ Result<SweepId> record(Store& store, const Report& report, const SweepScope& sco
     if (auto stored = store_report(database, sweep, before, report, raw_commands); !stored)
         return std::unexpected(stored.error());
     {
-        HostRows rows(database, sweep, *started, before, raw_commands);
+        HostRows rows(database, sweep, *started, before);
         for (const auto& host : report.result.hosts) rows.add(host);
     }
     if (auto committed = whole.commit(); !committed) return std::unexpected(committed.error());

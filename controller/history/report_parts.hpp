@@ -10,7 +10,7 @@
 namespace cleanslate::controller::history {
 
 // Of one part, unpacked: no file makes more of it.
-inline constexpr std::size_t most_bytes_of_part = 256 * 1024 * 1024;
+inline constexpr std::size_t most_bytes_of_part = 128 * 1024 * 1024;
 
 // Within a transaction. `before`: the sweep whose bases may do; absent: none. Errors are the database's, or
 // of kind "history".

@@ -51,18 +51,21 @@ Result<Report> load_report(Store& store, SweepId sweep) {
         return std::unexpected(parts.damaged(fmt::format("the report of sweep {} is not in it", sweep)));
     const std::string where = fmt::format("sweep {} of history {}", sweep, store.path());
     const std::string end = "\n]}\n";
-    auto report = read_report(**head + end, where);
-    if (!report) return std::unexpected(report.error());
-    for (;;) {
+    std::optional<Report> report;
+    do {
         auto text = parts.next();
         if (!text) return std::unexpected(text.error());
-        if (!*text) break;
-        auto some = read_report(**head + "\n" + **text + end, where);
+        if (!*text && report) break;
+        auto some = read_report(**head + (*text ? "\n" + **text : "") + end, where);
         if (!some) return std::unexpected(some.error());
-        for (auto& host : some->result.hosts) report->result.hosts.push_back(std::move(host));
-    }
+        if (!report)
+            report = std::move(*some);
+        else
+            for (auto& host : some->result.hosts) report->result.hosts.push_back(std::move(host));
+        if (!*text) break;
+    } while (true);
     if (auto state = store.database().state(); !state) return std::unexpected(state.error());
-    return report;
+    return std::move(*report);
 }
 
 }  // namespace cleanslate::controller::history

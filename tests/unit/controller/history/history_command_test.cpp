@@ -11,6 +11,7 @@ namespace cleanslate::controller::history::testing {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 using Json = nlohmann::json;
 
@@ -82,6 +83,18 @@ TEST_F(HistoryCommand, ShowsAReportInAnyForm) {
     EXPECT_TRUE(std::filesystem::exists(html));
     EXPECT_THAT(run({"show", "1", "--format", "jsonl"}).out, HasSubstr("\n"));
     EXPECT_EQ(run({"show", "1", "--format", "json=" + folder_.file("no/such/x")}).status, 5);
+}
+
+TEST_F(HistoryCommand, ShowsSecretsOnlyWhereTheyAreAskedForAgain) {
+    HostOutcome host = dirty("a");
+    host.last->gpus[2].holders[0].command = "./serve --token geheim-4711";
+    Report report = report_of({host});
+    ASSERT_TRUE(record(store(), report, {"i", "all"}, true));
+    for (const char* form : {"text", "json", "csv", "html", "jsonl"})
+        EXPECT_THAT(run({"show", "last", "--format", form}).out, Not(HasSubstr("geheim"))) << form;
+    EXPECT_THAT(run({"show", "last", "--raw-commands"}).out, HasSubstr("geheim-4711"));
+    for (const std::vector<std::string>& words : {std::vector<std::string>{"diff"}, {"top"}, {"--host", "a"}})
+        EXPECT_THAT(run(words).out, Not(HasSubstr("geheim"))) << words[0];
 }
 
 TEST_F(HistoryCommand, KnowsNoSweepThatIsNotThere) {

@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "controller/help_texts.hpp"
+#include "controller/history/report_parts.hpp"
 #include "controller/history/sweeps.hpp"
 #include "nights.hpp"
 #include "tests/unit/controller/golden_report.hpp"
@@ -115,9 +116,21 @@ TEST_F(Recorder, KeepsNoSecretThatReportsMask) {
     const std::string on_disk = raw();
     EXPECT_THAT(on_disk, HasSubstr("./login"));
     EXPECT_THAT(on_disk, Not(HasSubstr(secret)));
-    Report plain = report_of({host}, "clear");
-    ASSERT_TRUE(record(store(), plain, {"i", "all"}, true));
-    EXPECT_THAT(raw(), HasSubstr(secret)) << "asked for with --raw-commands";
+}
+
+TEST_F(Recorder, KeepsSecretsThatWereAskedForInTheReportAlone) {
+    const std::string secret = "geheim-4711";
+    HostOutcome host = dirty("secretive");
+    host.last->gpus[2].holders[0].command = "./serve --token " + secret;
+    host.signals = {signal_action(1, "TERM", host.last->gpus[2].holders[0], SignalResult::alive)};
+    host.commands = {done(act(CommandAction::Kind::run, 1, "API_TOKEN=" + secret + " ./login"))};
+    const auto id = record(store(), report_of({host}, "clear"), {"i", "all"}, true);
+    ASSERT_TRUE(id);
+    EXPECT_EQ(integer_of("SELECT count(*) FROM words WHERE text LIKE '%./serve%'"), 1);
+    EXPECT_EQ(integer_of("SELECT count(*) FROM words WHERE text LIKE '%" + secret + "%'"), 0);
+    const auto report = load_report(store(), *id);
+    ASSERT_TRUE(report);
+    EXPECT_THAT(report->result.hosts[0].commands[0].command, HasSubstr(secret));
 }
 
 TEST_F(Recorder, LeavesWhatWasThereWhereTheDiskIsFull) {
