@@ -1,7 +1,7 @@
 #!/bin/bash
 # The benchmarks, on simulated hosts (tests/fleet/README.md, tests/fleet/scale/README.md): each figure with the most it may
 # be and with what else people use beside it, all measured in one run. docs/performance.md keeps a table of them.
-# Usage: run.sh BUILD_FOLDER [SECTION...]   (sections: cost jumps scale faults trips start clear inventory report remote; all)
+# Usage: run.sh BUILD_FOLDER [SECTION...]   (sections: cost jumps scale faults trips start clear inventory report history remote; all)
 # Status 1 where a bar is not met. As root, after `ninja benchmarks`.
 set -euo pipefail
 export LC_ALL=C
@@ -9,7 +9,7 @@ export LC_ALL=C
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "${1:?usage: run.sh BUILD_FOLDER [SECTION...]}" && pwd)
 shift
-[ $# -gt 0 ] || set -- cost jumps scale faults trips start clear inventory report remote
+[ $# -gt 0 ] || set -- cost jumps scale faults trips start clear inventory report history remote
 # shellcheck source=tests/bench/common.sh
 . "$here/common.sh"
 # shellcheck source=tests/bench/fleet.sh
@@ -55,6 +55,7 @@ for section in "$@"; do
         clear) bench_clear ;;
         inventory) "$here/inventory.sh" "$build" || missed=1 ;;
         report) "$build/bench/report_bench" || missed=1 ;;
+        history) "$build/bench/history_bench" || missed=1 ;;
         remote) "$here/remote_cost.sh" "$build" || missed=1 ;;
         *) die "no such section: $section" ;;
     esac
