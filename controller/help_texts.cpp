@@ -58,11 +58,13 @@ std::string_view description_of(Command command) {
 std::string_view footer_of(Command command) {
     switch (command) {
         case Command::check:
-            return R"(Durations are 500ms, 10s, 5m, 2h; sizes 100MiB, 1GiB; bare numbers are refused.
+            return R"(Enter, typed on the terminal meanwhile, says who is unfinished. Durations are
+500ms, 10s, 5m, 2h; sizes 100MiB, 1GiB; bare numbers are refused.
 
 Examples:
   cleanslate check -i fleet.yaml -l 'rack1,!gpu07'
   cleanslate check -H 'root@gpu[01-04]' --format json
+  cleanslate check -i fleet.yaml -q --on-change 'cleanslate-mail root'
 
 Exit status: 0 all clean; 1 some dirty or sick; 3 some unknown or unreachable;
 see `cleanslate --help` for the others.)";
