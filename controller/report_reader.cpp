@@ -58,7 +58,7 @@ ReadHost read_host(const JsonCursor& json) {
     if (const auto version = json.known("driver_version")) host.driver_version = version->text_or_empty();
     std::vector<Finding> findings = read_findings(json.member("findings"));
     HostVerdict last;
-    last.gpus = read_gpus(json.member("gpus"));
+    last.gpus = read_gpus(json.member("gpus"), host.verdict);
     last.openers = read_holders(json.member("openers"));
     host.signals = read_actions(json.member("actions"));
     host.commands = read_commands(json.member("commands"));

@@ -44,7 +44,7 @@ MigInstance read_instance(const JsonCursor& json) {
     return instance;
 }
 
-GpuVerdict read_gpu(const JsonCursor& json) {
+GpuVerdict read_gpu(const JsonCursor& json, Verdict of_host) {
     GpuVerdict gpu;
     gpu.index = json.member("index").number_or_null<int>(0);
     gpu.uuid = json.member("uuid").text_or_empty();
@@ -54,7 +54,9 @@ GpuVerdict read_gpu(const JsonCursor& json) {
     gpu.total = json.member("total_mib").mib_or_null();
     gpu.limit = json.member("limit_mib").mib_or_null();
     gpu.verdict = json.member("verdict").word(verdicts);
-    if (const auto judged = json.known("judged")) gpu.judged = judged->boolean();
+    // An older writer does not say so: beside a clean host only those that were not can be other than clean.
+    const auto judged = json.known("judged");
+    gpu.judged = judged ? judged->boolean() : of_host != Verdict::clean || gpu.verdict == Verdict::clean;
     gpu.repaired = json.member("repaired").boolean();
     gpu.findings = read_findings(json.member("findings"));
     gpu.holders = read_holders(json.member("holders"));
@@ -117,9 +119,9 @@ std::vector<Finding> read_findings(const JsonCursor& json) {
     return findings;
 }
 
-std::vector<GpuVerdict> read_gpus(const JsonCursor& json) {
+std::vector<GpuVerdict> read_gpus(const JsonCursor& json, Verdict of_host) {
     std::vector<GpuVerdict> gpus;
-    json.each([&](const JsonCursor& gpu) { gpus.push_back(read_gpu(gpu)); });
+    json.each([&](const JsonCursor& gpu) { gpus.push_back(read_gpu(gpu, of_host)); });
     return gpus;
 }
 

@@ -13,7 +13,7 @@ agentless::ProcessKey read_key(const JsonCursor& json);
 agentless::Holder read_holder(const JsonCursor& json, bool partly = false);
 std::vector<agentless::Holder> read_holders(const JsonCursor& json);
 std::vector<agentless::Finding> read_findings(const JsonCursor& json);
-std::vector<agentless::GpuVerdict> read_gpus(const JsonCursor& json);
+std::vector<agentless::GpuVerdict> read_gpus(const JsonCursor& json, agentless::Verdict of_host);
 std::vector<std::string> read_texts(const JsonCursor& json);
 
 std::vector<agentless::SignalAction> read_actions(const JsonCursor& json);

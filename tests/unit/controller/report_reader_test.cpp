@@ -151,6 +151,17 @@ TEST(ReportReader, ReadsAnOlderReport) {
     EXPECT_EQ(report.result.hosts[7].signals[1].process.user, "frank");
 }
 
+TEST(ReportReader, KnowsOfAnOlderReportWhichGpusWereNotJudged) {
+    HostOutcome host = clean_host("gpu01");
+    host.last->gpus[2] = gpu(2, Verdict::dirty, 76'107);
+    host.last->gpus[2].judged = false;
+    const std::string json = json_of(report_of({host, dirty_host("gpu02")}));
+    Json older = Json::parse(json);
+    for (Json& one : older["hosts"])
+        for (Json& gpu : one["gpus"]) gpu.erase("judged");
+    EXPECT_EQ(json_of(read(older.dump())), json);
+}
+
 TEST(ReportReader, SaysThatATextIsNoReport) {
     EXPECT_EQ(refusal(""), "empty");
     EXPECT_EQ(refusal("GPU 0: 76107 MiB\n"), "no JSON at line 1, column 1");
