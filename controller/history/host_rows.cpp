@@ -85,6 +85,14 @@ const Finding* first_of(const std::vector<Finding>& findings, Severity severity)
     return found == findings.end() ? nullptr : &*found;
 }
 
+// Nothing to compare: it was not begun, the sweep's own end (its deadline, Ctrl-C) cut it before it was seen,
+// or only some of its GPUs were judged.
+bool is_not_looked_at(const HostOutcome& outcome) {
+    if (not_tried(outcome) || is_clean_in_part(outcome)) return true;
+    return outcome.error && is_dark(static_cast<int>(outcome.verdict)) &&
+           (outcome.error->kind == "deadline" || outcome.error->kind == "cancelled");
+}
+
 }  // namespace
 
 std::string gpu_set_of(const HostOutcome& host) {
@@ -170,7 +178,7 @@ HostRows::Carried HostRows::carry(std::int64_t host, int state) const {
 
 void HostRows::add(const HostOutcome& outcome) {
     const std::int64_t host = host_id(printable(outcome.name));
-    const int state = not_tried(outcome) ? not_begun : static_cast<int>(outcome.verdict);
+    const int state = is_not_looked_at(outcome) ? not_begun : static_cast<int>(outcome.verdict);
     Carried carried = carry(host, state);
     if (const auto seen = gpu_set_id(gpu_set_of(outcome))) carried.gpu_set = seen;
     insert_result_.run(sweep_, host, place_++, state, carried.gpu_set, carried.dirty_since,

@@ -1,5 +1,7 @@
 #include <fmt/core.h>
 
+#include <unordered_set>
+
 #include "controller/history/database_errors.hpp"
 #include "controller/history/packing.hpp"
 #include "controller/history/report_parts.hpp"
@@ -7,6 +9,9 @@
 
 namespace cleanslate::controller::history {
 namespace {
+
+// More is no report of ours: 100,000 hosts of 16 GPUs take a third of it.
+constexpr std::size_t most_bytes = 2u << 30;
 
 // Reads part by part: the whole document is never in memory, only what was read of it.
 class PartReader {
@@ -26,6 +31,7 @@ class PartReader {
         if (!base) return std::unexpected(damaged(base.error().message));
         auto text = unpacker_.unpack(parts_.bytes(1), *base, most_bytes_of_part);
         if (!text) return std::unexpected(damaged(text.error().message));
+        if ((bytes_ += text->size()) > most_bytes) return std::unexpected(damaged("a report is too large"));
         return std::move(*text);
     }
     Error damaged(const std::string& what) const {
@@ -37,7 +43,20 @@ class PartReader {
     Statement parts_;
     Unpacker unpacker_;
     std::int64_t part_ = 0;
+    std::size_t bytes_ = 0;
 };
+
+// A report of which parts are gone, or are there twice, proves nothing about the others.
+Status is_whole(Store& store, SweepId sweep, const Report& report, const PartReader& parts) {
+    Statement count(store.database(), "SELECT count(*) FROM host_results WHERE sweep = ?");
+    count.start(sweep);
+    const std::int64_t expected = count.step() ? count.integer(0) : -1;
+    std::unordered_set<std::string_view> names;
+    for (const auto& host : report.result.hosts) names.insert(host.name);
+    if (std::ssize(report.result.hosts) == expected && std::ssize(names) == expected) return {};
+    return std::unexpected(parts.damaged(
+        fmt::format("the report of sweep {} has {} of its {} hosts", sweep, names.size(), expected)));
+}
 
 }  // namespace
 
@@ -65,6 +84,7 @@ Result<Report> load_report(Store& store, SweepId sweep) {
         if (!*text) break;
     } while (true);
     if (auto state = store.database().state(); !state) return std::unexpected(state.error());
+    if (auto whole = is_whole(store, sweep, *report, parts); !whole) return std::unexpected(whole.error());
     return std::move(*report);
 }
 

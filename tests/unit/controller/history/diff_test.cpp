@@ -87,6 +87,34 @@ TEST_F(Diffs, SaysNothingOfHostsThatWereNeverBegunAndLooksBehindThem) {
     EXPECT_FALSE(now.anything_newly_dirty_or_clean());
 }
 
+TEST_F(Diffs, AHostThatIsCleanInPartIsNotComparedAndItsDirtGoesOn) {
+    HostOutcome in_part = dirty("a");
+    in_part.verdict = in_part.last->verdict = agentless::Verdict::clean;
+    for (auto& gpu : in_part.last->gpus) gpu.judged = gpu.verdict == agentless::Verdict::clean;
+    ASSERT_TRUE(is_clean_in_part(in_part));
+    night({dirty("a")});
+    const Diff now = of(night({in_part}));
+    EXPECT_THAT(names(now.newly_clean), IsEmpty());
+    EXPECT_EQ(now.still_clean, 0u);
+    EXPECT_EQ(now.not_looked_at, 1u);
+    const Diff later = of(night({dirty("a")}));
+    EXPECT_THAT(names(later.newly_dirty), IsEmpty());
+    ASSERT_THAT(names(later.still_dirty), ElementsAre("a"));
+    EXPECT_EQ(later.still_dirty[0].dirty_since, first_night);
+}
+
+TEST_F(Diffs, AHostThatTheSweepsOwnEndHasCutIsNeitherNewlyUnknownNorNewlyCleanThen) {
+    for (const std::string kind : {"deadline", "cancelled"}) {
+        HostOutcome cut = unreachable_host("a");
+        cut.error->kind = kind;
+        night({clean("a")});
+        const Diff now = of(night({cut}));
+        EXPECT_THAT(names(now.newly_unknown), IsEmpty()) << kind;
+        EXPECT_EQ(now.not_looked_at, 1u) << kind;
+        EXPECT_THAT(names(of(night({clean("a")})).newly_clean), IsEmpty()) << kind;
+    }
+}
+
 TEST_F(Diffs, OfTheFirstSweepHasEverythingThatIsNotClean) {
     const Diff now = of(night({clean("a"), dirty("b"), unreachable_host("c")}));
     EXPECT_FALSE(now.older);

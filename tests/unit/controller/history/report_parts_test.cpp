@@ -107,6 +107,10 @@ TEST_F(Parts, ThatAreDamagedOrMissingAreSaid) {
     EXPECT_THAT(refusal("UPDATE parts SET packed = x'00' WHERE part = 1"), HasSubstr("no packed text"));
     EXPECT_THAT(refusal("UPDATE bases SET packed = zeroblob(40)"), HasSubstr("no packed text"));
     EXPECT_THAT(refusal("DELETE FROM parts WHERE part = 1"), HasSubstr("missing"));
+    EXPECT_THAT(refusal("DELETE FROM parts WHERE part = (SELECT max(part) FROM parts)"),
+                HasSubstr("of its 100 hosts"));
+    EXPECT_THAT(refusal("UPDATE parts SET packed = (SELECT packed FROM parts WHERE part = 1) WHERE part = 2"),
+                HasSubstr("of its 100 hosts"));
     EXPECT_THAT(refusal("DELETE FROM parts"), HasSubstr("is not in it"));
     EXPECT_THAT(refusal("UPDATE parts SET base = (SELECT max(id) FROM bases)"), HasSubstr("damaged"));
     EXPECT_EQ(load(id).result.hosts.size(), 100u);
