@@ -39,8 +39,9 @@ void print_error(const Error& error);
 int finish_output(const Context& context);
 
 // In every form that was asked for, jsonl of a sweep aside; false (and a word on stderr) if one of them could
-// not be written whole. The others are written whatever becomes of it.
-bool write_reports(const Context& context, const Report& report);
+// not be written whole. The others are written whatever becomes of it. `elsewhere`: where the rest is besides
+// the files, for the last line of the text.
+bool write_reports(const Context& context, const Report& report, std::vector<std::string> elsewhere = {});
 
 // The lists of hosts: emptied before a host is contacted, and written when all have ended. False (and a word
 // on stderr) as above.

@@ -198,6 +198,8 @@ int conclude(const Context& context, Ready& ready, Report report, Course course,
     if (ready.audit && !ready.audit->state()) ending.write_failed = true;
     report.exit_status = exit_status(report, ending);
     const auto recorded = ready.history.finish(report, signals);
+    std::vector<std::string> elsewhere;
+    if (recorded && *recorded) elsewhere.push_back(fmt::format("history {}", **recorded));
     if (!recorded) {
         print_error(recorded.error());
         ending.write_failed = true;
@@ -208,7 +210,7 @@ int conclude(const Context& context, Ready& ready, Report report, Course course,
         ending.write_failed = true;
         report.exit_status = exit_status(report, ending);
     }
-    if (!write_reports(context, report)) ending.write_failed = true;
+    if (!write_reports(context, report, std::move(elsewhere))) ending.write_failed = true;
     if (recorded && *recorded && !tell(context, ready, **recorded, exit_status(report, ending), signals))
         ending.write_failed = true;
     if (ready.audit) {

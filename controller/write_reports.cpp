@@ -45,9 +45,8 @@ Status nobody_left_out(const HostList& list, ListForm form) {
 
 }  // namespace
 
-bool write_reports(const Context& context, const Report& report) {
+bool write_reports(const Context& context, const Report& report, std::vector<std::string> elsewhere) {
     bool all = true;
-    std::vector<std::string> elsewhere;  // what is in files, for whoever reads the text
     const auto write = [&](const FormatRequest& request) {
         const std::string form(to_string(request.format));
         // Of a sweep they were written as it went.

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <functional>
 
+#include "controller/formats/render.hpp"
 #include "controller/json_report.hpp"
 #include "controller/output.hpp"
 #include "controller/report_reader.hpp"
@@ -209,6 +210,12 @@ int run(std::size_t hosts, int rounds) {
         });
         met &= measure(fleet.name + ": JSON", rounds,
                        [&](const Sink& sink) { write_json(report, false, sink); });
+        for (const Format format : {Format::jsonl, Format::csv, Format::junit, Format::prom}) {
+            const bool surveys = format != Format::csv && format != Format::prom;
+            if (report.is_run() && !surveys) continue;
+            met &= measure(fmt::format("{}: {}", fleet.name, to_string(format)), rounds,
+                           [&](const Sink& sink) { render(report, format, {}, sink); });
+        }
         met &= measure_reading(fleet.name + ": read back", rounds, report);
     }
     return met ? 0 : 1;

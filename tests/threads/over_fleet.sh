@@ -37,8 +37,9 @@ over() { # STATUS VERB OPTION...
     shift
     "$build/cleanslate" "$@" -i "$work/fleet/inventory.yaml" -l all --known-hosts "$work/fleet/known_hosts" \
         --identity "$work/fleet/id" -F none --threads 4 --connect-timeout 30s --timeout 30s --format json \
-        >"$work/out" 2>"$work/err" || status=$?
+        --format "jsonl=$work/events" >"$work/out" 2>"$work/err" || status=$?
     if grep -q 'ThreadSanitizer' "$work/err"; then cat "$work/err" >&2; die "$1: a data race"; fi
+    [ "$(grep -c '^{"event":"host_finished"' "$work/events")" = 200 ] || die "$1: not each host's end is an event"
     [ "$status" -eq "$expected" ] || { tail -n 5 "$work/err" >&2; die "$1 ended with $status, not $expected"; }
 }
 verdicts() { grep -o '^{"name":"[^"]*","address":"[^"]*","port":[0-9]*,"verdict":"[a-z]*"' "$work/out" | grep -c "\"$1\"" || true; }

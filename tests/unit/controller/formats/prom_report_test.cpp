@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sys/stat.h>
+
 #include <set>
 #include <sstream>
 #include <thread>
@@ -156,6 +158,7 @@ TEST(PromReport, IsAcceptedByPromtoolWithoutAWord) {
 }
 
 TEST(PromReport, IsNeverSeenHalfWrittenAndMayBeReadByNodeExporter) {
+    const mode_t mask = ::umask(022);  // as services have it, unless told otherwise
     const TemporaryFolder folder;
     const std::string file = folder.file("cleanslate.prom");
     const std::string old = prom_of({clean_host("gpu01")}), fresh = rendered(golden_report(), Format::prom);
@@ -176,6 +179,7 @@ TEST(PromReport, IsNeverSeenHalfWrittenAndMayBeReadByNodeExporter) {
     ended = true;
     exporter.join();
     EXPECT_EQ(mode_of(file), 0644u);
+    ::umask(mask);
 }
 
 }  // namespace
