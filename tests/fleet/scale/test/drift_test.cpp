@@ -63,6 +63,7 @@ class ModelledHosts {
 
 // What differs between two fleets of the same hosts, and nothing else:
 //   address, port: where each of them listens
+//   boot_id, inventory: of this boot there, made from its number here; each fleet's file
 //   uuid: made from the host's name here, from its number there
 //   pid (in words, too), start, age_seconds: of real processes, which are as old as the fleet
 //   seconds, seconds_to_clean, started: how long it took, and when
@@ -72,8 +73,8 @@ void neutralise(json& value) {
     static const std::regex pid_in_text("(pid|launcher of) [0-9]+");
     if (value.is_string()) value = std::regex_replace(value.get<std::string>(), pid_in_text, "$1 any");
     if (value.is_object()) {
-        for (const auto* key : {"address", "port", "uuid", "pid", "start", "age_seconds", "seconds",
-                                "seconds_to_clean", "started"})
+        for (const auto* key : {"address", "port", "uuid", "boot_id", "inventory", "pid", "start",
+                                "age_seconds", "seconds", "seconds_to_clean", "started"})
             if (value.contains(key) && !value[key].is_null()) value[key] = "any";
         for (const auto* key : {"holders", "openers", "spared", "targets"})
             if (value.contains(key) && value[key].is_array()) {
