@@ -9,6 +9,12 @@
 namespace cleanslate::controller {
 namespace {
 
+// As in a terminal, also where a script has put the tests into the background, which ignores SIGINT.
+[[maybe_unused]] const bool not_ignored = [] {
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::signal(signal, SIG_DFL);
+    return true;
+}();
+
 // Sends a signal to this process and waits until it was handled.
 void send_and_wait(StopSignals& signals, int signal, std::vector<std::pair<int, int>>& told) {
     std::promise<void> handled;
