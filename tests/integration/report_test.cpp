@@ -20,9 +20,13 @@ class ReadBack : public ::testing::Test {
         return testing::run({arguments, "", operator_->environment(), std::chrono::seconds(60)});
     }
     std::string file(const std::string& name) const { return operator_->home() / name; }
-    // What is said before the last line, which also says which files were written.
+    // What is said before the last line, which also says which files were written; where it is long, it goes
+    // on in lines that begin with blanks.
     static std::string body(const std::string& text) {
-        return text.substr(0, text.rfind('\n', text.size() - 2));
+        std::size_t begin = text.size();
+        do begin = text.rfind('\n', begin - 2) + 1;
+        while (begin > 1 && text[begin] == ' ');
+        return text.substr(0, begin);
     }
     // A sweep into the file.
     void expect_told_again(std::vector<std::string> arguments, const std::string& json) {
