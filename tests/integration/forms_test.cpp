@@ -161,7 +161,7 @@ TEST_F(LiveForms, ThatAFileDoesNotHoldEndWithFiveAndAWholeLine) {
 TEST_F(LiveForms, AListOfNobodySelectsNobody) {
     const auto ended = shell(R"(
         $CHECK --connect-timeout 100s --clean-hosts ansible=$FOLDER/a --clean-hosts $FOLDER/p >/dev/null 2>&1 & check=$!
-        until [ -s $FOLDER/a ]; do kill -0 $check || exit 99; sleep 0.05; done
+        until [ -s $FOLDER/a ] && [ -e $FOLDER/p ]; do kill -0 $check || exit 99; sleep 0.05; done
         kill -KILL $check; cat $FOLDER/a; wc -c <$FOLDER/p)");
     EXPECT_EQ(ended.out, "!all\n0\n") << ended.err;
 }
