@@ -53,8 +53,19 @@ std::string seconds(Milliseconds took) {
 
 enum class Ending { passed, failure, error };
 
+// One that was not begun is no skipped one: CI systems are green beside those.
+Ending ending_of_case(const Report& report, const HostOutcome& host) {
+    if (report.is_run()) {
+        const Asked how = asked(host);
+        return how == Asked::ok ? Ending::passed : how == Asked::failed ? Ending::failure : Ending::error;
+    }
+    if (not_tried(host)) return Ending::error;
+    if (host.verdict == Verdict::clean) return Ending::passed;
+    const bool known = host.verdict == Verdict::dirty || host.verdict == Verdict::sick;
+    return known ? Ending::failure : Ending::error;
+}
+
 struct Case {
-    Ending ending = Ending::passed;
     std::string type, message, details, output;
 };
 
@@ -86,25 +97,20 @@ std::string details_of(const HostOutcome& host, bool raw_commands) {
     return page.take();
 }
 
-Case surveyed_case(const HostOutcome& host, bool raw_commands) {
+Case surveyed_case(const HostOutcome& host, Ending ending, bool raw_commands) {
     Case result;
-    result.type = to_string(host.verdict);
-    if (not_tried(host)) {  // no skipped one: CI systems are green beside those
-        result.ending = Ending::error;
-        result.type = "not_begun";
-        result.message = error_text(*host.error);
-        return result;
-    }
-    if (host.verdict == Verdict::clean) return result;
-    const bool known = host.verdict == Verdict::dirty || host.verdict == Verdict::sick;
-    result.ending = known ? Ending::failure : Ending::error;
+    if (ending == Ending::passed) return result;
+    result.type = not_tried(host) ? "not_begun" : to_string(host.verdict);
     result.message = host.error ? error_text(*host.error) : reasons_of(host);
-    result.details = details_of(host, raw_commands);
+    if (!not_tried(host)) result.details = details_of(host, raw_commands);
     return result;
 }
 
-Case asked_case(const HostOutcome& host) {
+Case asked_case(const HostOutcome& host, Ending ending) {
     Case result;
+    if (ending == Ending::failure) result.type = "failed";
+    if (ending == Ending::error)
+        result.type = host.verdict == Verdict::unreachable ? "unreachable" : "not_asked";
     result.message = ending_of(host);
     if (host.error && !host.error->remedy.empty()) result.details = "-> " + printable(host.error->remedy);
     for (const CommandAction& command : host.commands) {
@@ -112,18 +118,6 @@ Case asked_case(const HostOutcome& host) {
         if (command.err.empty()) continue;
         if (!result.output.empty() && !result.output.ends_with('\n')) result.output += '\n';
         result.output += "stderr:\n" + printable_lines(command.err);
-    }
-    switch (asked(host)) {
-        case Asked::ok:
-            break;
-        case Asked::failed:
-            result.ending = Ending::failure;
-            result.type = "failed";
-            break;
-        case Asked::not_asked:
-            result.ending = Ending::error;
-            result.type = host.verdict == Verdict::unreachable ? "unreachable" : "not_asked";
-            break;
     }
     return result;
 }
@@ -140,9 +134,9 @@ std::string_view tag_of(Ending ending) {
     return "";
 }
 
-std::string text_of(const HostOutcome& host, const Case& result, std::string_view group) {
+std::string text_of(const HostOutcome& host, Ending ending, const Case& result, std::string_view group) {
     std::string body;
-    if (const std::string_view tag = tag_of(result.ending); !tag.empty()) {
+    if (const std::string_view tag = tag_of(ending); !tag.empty()) {
         body += fmt::format("<{}", tag);
         body += attribute("type", result.type) + attribute("message", result.message);
         body += result.details.empty() ? "/>" : fmt::format(">{}</{}>", xml(result.details), tag);
@@ -172,11 +166,8 @@ std::string properties_of(const Report& report) {
 
 void write_junit(const Report& report, bool raw_commands, const Sink& sink) {
     const std::vector<HostOutcome>& hosts = report.result.hosts;
-    const auto case_of = [&](const HostOutcome& host) {
-        return report.is_run() ? asked_case(host) : surveyed_case(host, raw_commands);
-    };
     std::size_t counts[3] = {};
-    for (const HostOutcome& host : hosts) ++counts[static_cast<std::size_t>(case_of(host).ending)];
+    for (const HostOutcome& host : hosts) ++counts[static_cast<std::size_t>(ending_of_case(report, host))];
     const auto count = [&](Ending ending) {
         return std::to_string(counts[static_cast<std::size_t>(ending)]);
     };
@@ -193,7 +184,12 @@ void write_junit(const Report& report, bool raw_commands, const Sink& sink) {
          attribute("timestamp", started) + totals + attribute("skipped", "0") + took + ">\n" +
          properties_of(report));
     const std::string group = report.inventory.empty() ? "cleanslate" : report.inventory;
-    for (const HostOutcome& host : hosts) sink(text_of(host, case_of(host), group));
+    for (const HostOutcome& host : hosts) {
+        const Ending ending = ending_of_case(report, host);
+        const Case result =
+            report.is_run() ? asked_case(host, ending) : surveyed_case(host, ending, raw_commands);
+        sink(text_of(host, ending, result, group));
+    }
     sink("<system-out/>\n<system-err/>\n</testsuite>\n</testsuites>\n");
 }
 
