@@ -58,7 +58,8 @@ TEST_F(AtATerminal, WhoAppearsBetweenThePlanAndTheYesIsNotSignalled) {
     const auto terminal = open({"clear", "-l", "all"});
     ASSERT_TRUE(terminal->wait_for("[y/N]")) << terminal->screen();
     // Somebody opens a device file while the question waits.
-    const auto started = fleet_->on("leak", "setsid sleep 86400 9</dev/nvidia0 >/dev/null 2>&1 & echo $!");
+    const auto started =
+        fleet_->on("leak", "exec 9</dev/nvidia0; setsid sleep 86400 >/dev/null 2>&1 & echo $!");
     ASSERT_EQ(started.status, 0);
     terminal->type("y\n");
     EXPECT_EQ(terminal->wait_end(), 1) << terminal->screen();
