@@ -1,5 +1,6 @@
 #pragma once
-// The options that several commands share, each with its default in its help. Private to options.cpp.
+// The options that several commands share, each with its default in its help. Private to how
+// a command line is read.
 
 #include <CLI/CLI.hpp>
 #include <string>
@@ -29,6 +30,8 @@ void add_host_lists_options(CLI::App& app, Options& options);
 void add_history_options(CLI::App& app, Options& options);
 void add_unattended_options(CLI::App& app, Options& options);
 Status combine_unattended(const Options& options);  // what one of them alone cannot know
+// The same of all options; completes them from the environment. Errors have kind "usage".
+Status combine_options(Options& options, const Environment& environment);
 void add_history_command_options(CLI::App& app, Options& options);
 void add_max_used_option(CLI::App& app, Options& options);
 

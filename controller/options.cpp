@@ -139,81 +139,6 @@ std::unique_ptr<CommandLine> build() {
     return line;
 }
 
-bool has_hosts(Command command) {
-    return command != Command::playbooks && command != Command::parse && command != Command::explain &&
-           command != Command::audit && command != Command::report && command != Command::history;
-}
-
-// Stdout takes one report or list of hosts, and so does each file.
-Status combine_formats(Options& options) {
-    std::vector<std::string> files;
-    const auto collect = [&](const auto& requests) {
-        for (const auto& request : requests) files.push_back(request.file);
-    };
-    collect(options.formats);
-    collect(options.clean_hosts);
-    collect(options.not_clean_hosts);
-    const auto on_stdout = std::ranges::count(files, "-");
-    std::ranges::sort(files);
-    if (const auto twice = std::ranges::adjacent_find(files); twice != files.end() && *twice != "-")
-        return fail("usage", *twice + " is asked for twice: give each report and list a file of its own");
-    if (on_stdout > 1)
-        return fail("usage",
-                    "stdout takes one report or list: give the others a file, as in --format html=FILE");
-    const auto surveys_gpus = [](const FormatRequest& request) {
-        return request.format == Format::csv || request.format == Format::prom;
-    };
-    if (options.command == Command::run && std::ranges::any_of(options.formats, surveys_gpus))
-        return fail("usage", "run surveys no GPU: it has no form csv or prom");
-    if (on_stdout == 0) options.formats.push_back({Format::text, "-"});
-    if (options.history && options.no_history)
-        return fail("usage", "--history does not go together with --no-history");
-    return combine_unattended(options);
-}
-
-Status combine_history(const Options& options) {
-    if (options.history_action != HistoryAction::list && !options.history_hosts.empty())
-        return fail("usage", "--host shows the course of hosts: it does not go together with " +
-                                 std::string(to_string(options.history_action)));
-    if (options.history_action == HistoryAction::prune && !options.keep && !options.keep_last)
-        return fail("usage", "prune must be told what stays: --keep 90d or --keep-last N");
-    return {};
-}
-
-// What one option alone cannot know.
-Status combine(Options& options, const Environment& environment) {
-    if (options.baseline_margin && !options.baseline)
-        return fail("usage", "--baseline-margin goes together with --baseline FILE");
-    if (auto formats = combine_formats(options); !formats) return formats;
-    if (options.command == Command::history) return combine_history(options);
-    if (!has_hosts(options.command)) return {};
-    if (options.command == Command::baseline && (!options.output || options.output->empty()))
-        return fail("usage", "baseline must be told which file to write: -o FILE");
-    if (options.command == Command::baseline && *options.output == "-")
-        return fail("usage", "-o wants a file: stdout has the report");
-    if (options.targets && (options.inventory || options.limit || options.local))
-        return fail("usage", "-H names hosts outright: it does not go together with -i, -l or --local");
-    if (options.local && (options.inventory || options.limit))
-        return fail("usage", "--local is this machine: it does not go together with -i or -l");
-    const bool must_say = options.command == Command::clear || options.command == Command::run;
-    if (must_say && !options.limit && !options.targets && !options.local)
-        return fail("usage", std::string(to_string(options.command)) +
-                                 " must be told which hosts: -l LIMIT (-l all for every host of the "
-                                 "inventory), -H or --local");
-    if (!options.inventory && !options.targets && !options.local) {
-        const auto found = environment.find("CLEANSLATE_INVENTORY");
-        if (found == environment.end() || found->second.empty())
-            return fail(
-                "usage",
-                std::string("which hosts? Give -i INVENTORY (or set $CLEANSLATE_INVENTORY)") +
-                    (options.command == Command::trust ? " or -H TARGETS" : ", -H TARGETS or --local"));
-        options.inventory = found->second;
-    }
-    if (options.command == Command::run && trim(options.remote_command).empty())
-        return fail("usage", "run wants a command after --, as in: cleanslate run -l all -- uptime");
-    return {};
-}
-
 // The words after the first "--" are run's command and none of CLI11's business.
 std::string take_remote_command(std::vector<std::string>& arguments) {
     const auto marker = std::ranges::find(arguments, "--");
@@ -235,52 +160,6 @@ std::string no_such_command(const std::string& word, const CommandLine& line) {
 }
 
 }  // namespace
-
-std::string_view to_string(Command command) {
-    switch (command) {
-        case Command::check:
-            return "check";
-        case Command::clear:
-            return "clear";
-        case Command::run:
-            return "run";
-        case Command::hosts:
-            return "hosts";
-        case Command::playbooks:
-            return "playbooks";
-        case Command::parse:
-            return "parse";
-        case Command::baseline:
-            return "baseline";
-        case Command::explain:
-            return "explain";
-        case Command::audit:
-            return "audit";
-        case Command::trust:
-            return "trust";
-        case Command::report:
-            return "report";
-        case Command::history:
-            return "history";
-    }
-    return "";
-}
-
-std::string_view to_string(HistoryAction action) {
-    switch (action) {
-        case HistoryAction::list:
-            return "";
-        case HistoryAction::show:
-            return "show";
-        case HistoryAction::diff:
-            return "diff";
-        case HistoryAction::top:
-            return "top";
-        case HistoryAction::prune:
-            return "prune";
-    }
-    return "";
-}
 
 std::expected<Options, EarlyEnd> read_command_line(const std::vector<std::string>& arguments,
                                                    const Environment& environment) {
@@ -312,7 +191,7 @@ std::expected<Options, EarlyEnd> read_command_line(const std::vector<std::string
     for (auto& [command, options] : line->options) {
         if (!line->subcommands.at(command)->parsed()) continue;
         options.remote_command = remote_command;
-        if (auto combined = combine(options, environment); !combined)
+        if (auto combined = combine_options(options, environment); !combined)
             return usage_error(combined.error().message, to_string(command));
         return options;
     }

@@ -1,0 +1,87 @@
+// Options that only together are right or wrong.
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "controller/option_groups.hpp"
+
+namespace cleanslate::controller {
+namespace {
+
+bool has_hosts(Command command) {
+    return command != Command::playbooks && command != Command::parse && command != Command::explain &&
+           command != Command::audit && command != Command::report && command != Command::history;
+}
+
+// Stdout takes one report or list of hosts, and so does each file.
+Status combine_formats(Options& options) {
+    std::vector<std::string> files;
+    const auto collect = [&](const auto& requests) {
+        for (const auto& request : requests) files.push_back(request.file);
+    };
+    collect(options.formats);
+    collect(options.clean_hosts);
+    collect(options.not_clean_hosts);
+    const auto on_stdout = std::ranges::count(files, "-");
+    std::ranges::sort(files);
+    if (const auto twice = std::ranges::adjacent_find(files); twice != files.end() && *twice != "-")
+        return fail("usage", *twice + " is asked for twice: give each report and list a file of its own");
+    if (on_stdout > 1)
+        return fail("usage",
+                    "stdout takes one report or list: give the others a file, as in --format html=FILE");
+    const auto surveys_gpus = [](const FormatRequest& request) {
+        return request.format == Format::csv || request.format == Format::prom;
+    };
+    if (options.command == Command::run && std::ranges::any_of(options.formats, surveys_gpus))
+        return fail("usage", "run surveys no GPU: it has no form csv or prom");
+    if (on_stdout == 0) options.formats.push_back({Format::text, "-"});
+    if (options.history && options.no_history)
+        return fail("usage", "--history does not go together with --no-history");
+    return combine_unattended(options);
+}
+
+Status combine_history(const Options& options) {
+    if (options.history_action != HistoryAction::list && !options.history_hosts.empty())
+        return fail("usage", "--host shows the course of hosts: it does not go together with " +
+                                 std::string(to_string(options.history_action)));
+    if (options.history_action == HistoryAction::prune && !options.keep && !options.keep_last)
+        return fail("usage", "prune must be told what stays: --keep 90d or --keep-last N");
+    return {};
+}
+
+}  // namespace
+
+Status combine_options(Options& options, const Environment& environment) {
+    if (options.baseline_margin && !options.baseline)
+        return fail("usage", "--baseline-margin goes together with --baseline FILE");
+    if (auto formats = combine_formats(options); !formats) return formats;
+    if (options.command == Command::history) return combine_history(options);
+    if (!has_hosts(options.command)) return {};
+    if (options.command == Command::baseline && (!options.output || options.output->empty()))
+        return fail("usage", "baseline must be told which file to write: -o FILE");
+    if (options.command == Command::baseline && *options.output == "-")
+        return fail("usage", "-o wants a file: stdout has the report");
+    if (options.targets && (options.inventory || options.limit || options.local))
+        return fail("usage", "-H names hosts outright: it does not go together with -i, -l or --local");
+    if (options.local && (options.inventory || options.limit))
+        return fail("usage", "--local is this machine: it does not go together with -i or -l");
+    const bool must_say = options.command == Command::clear || options.command == Command::run;
+    if (must_say && !options.limit && !options.targets && !options.local)
+        return fail("usage", std::string(to_string(options.command)) +
+                                 " must be told which hosts: -l LIMIT (-l all for every host of the "
+                                 "inventory), -H or --local");
+    if (!options.inventory && !options.targets && !options.local) {
+        const auto found = environment.find("CLEANSLATE_INVENTORY");
+        if (found == environment.end() || found->second.empty())
+            return fail(
+                "usage",
+                std::string("which hosts? Give -i INVENTORY (or set $CLEANSLATE_INVENTORY)") +
+                    (options.command == Command::trust ? " or -H TARGETS" : ", -H TARGETS or --local"));
+        options.inventory = found->second;
+    }
+    if (options.command == Command::run && trim(options.remote_command).empty())
+        return fail("usage", "run wants a command after --, as in: cleanslate run -l all -- uptime");
+    return {};
+}
+
+}  // namespace cleanslate::controller
