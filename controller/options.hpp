@@ -1,5 +1,5 @@
 #pragma once
-// The command line as data. Only options.cpp and option_groups.cpp know CLI11.
+// The command line as data. Only options.cpp, command_tree.cpp and the option groups know CLI11.
 
 #include <cstddef>
 #include <map>
