@@ -47,7 +47,7 @@ void add_options_of(Command command, CLI::App& app, Options& options) {
             return;
         case Command::hosts:
             add_host_options(app, options);
-            app.add_flag("--folded", options.folded, "One line, gpu[01-31,33] (default: one name a line)");
+            add_hosts_options(app, options);
             return;
         case Command::playbooks:
             options.playbook.clear();

@@ -7,8 +7,6 @@
 #include "controller/console.hpp"
 #include "controller/exit_status.hpp"
 #include "controller/page.hpp"
-#include "controller/settings.hpp"
-#include "inventory/node_set.hpp"
 #include "playbooks/playbook.hpp"
 
 namespace cleanslate::controller {
@@ -58,18 +56,6 @@ int run_command_line(const Context& context) {
             return history_command(context);
     }
     return exit_internal;
-}
-
-int hosts_command(const Context& context) {
-    const auto selection = select_hosts(context.options);
-    if (!selection) return usage(selection.error());
-    std::vector<std::string> names;
-    for (const auto& host : selection->hosts) names.push_back(host.name);
-    if (context.options.folded)
-        context.out.write(printable(inventory::fold(names)) + "\n");
-    else
-        for (const std::string& name : names) context.out.write(printable(name) + "\n");
-    return finish_output(context);
 }
 
 int playbooks_command(const Context& context) {

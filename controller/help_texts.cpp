@@ -94,6 +94,7 @@ could not be asked; see `cleanslate --help` for the others.)";
         case Command::hosts:
             return R"(Example:
   cleanslate hosts -i fleet.yaml -l 'rack1,!gpu07' --folded
+  cleanslate hosts -i fleet.yaml -l gpu07 --format json
 
 Exit status: 0; 2 for a broken inventory, or where nothing is selected.)";
         case Command::trust:

@@ -49,6 +49,7 @@ struct Options {
     std::optional<std::string> targets;  // -H, several joined by commas
     bool local = false;
     bool folded = false;  // hosts
+    bool groups = false;  // hosts
     // How they are reached
     std::optional<std::string> user;
     std::vector<std::string> identities;

@@ -7,7 +7,6 @@
 
 #include "base/files.hpp"
 #include "base/text.hpp"
-#include "inventory/inventory.hpp"
 #include "playbooks/playbook.hpp"
 
 namespace cleanslate::controller {
@@ -35,10 +34,14 @@ void add_missing(std::vector<std::string>& list, const std::vector<std::string>&
 
 }  // namespace
 
+Result<inventory::Inventory> load_inventory(const Options& options) {
+    if (options.targets) return inventory::Inventory::from_targets(*options.targets);
+    return inventory::Inventory::load(*options.inventory);
+}
+
 Result<Selection> select_hosts(const Options& options) {
     if (options.local) return Selection{{this_machine()}, {}};
-    auto inventory = options.targets ? inventory::Inventory::from_targets(*options.targets)
-                                     : inventory::Inventory::load(*options.inventory);
+    auto inventory = load_inventory(options);
     if (!inventory) return std::unexpected(inventory.error());
     auto notes = inventory->notes();
     auto hosts = std::move(*inventory).select(options.limit.value_or("all"));

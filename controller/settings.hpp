@@ -11,6 +11,7 @@
 #include "base/result.hpp"
 #include "controller/options.hpp"
 #include "inventory/host.hpp"
+#include "inventory/inventory.hpp"
 
 namespace cleanslate::controller {
 
@@ -18,6 +19,9 @@ struct Selection {
     std::vector<inventory::Host> hosts;  // at least one, in the order of the inventory
     std::vector<std::string> notes;      // the inventory's, worth saying once
 };
+
+// All hosts that there are to choose from: the inventory's, -H's or this machine.
+Result<inventory::Inventory> load_inventory(const Options& options);
 
 // Errors leave everything uncontacted.
 Result<Selection> select_hosts(const Options& options);

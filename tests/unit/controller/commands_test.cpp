@@ -71,6 +71,31 @@ TEST_F(Program, HostsPrintsTheSelectedNames) {
     EXPECT_EQ(run({"hosts", "-H", "root@n[1-2]"}).out, "n1\nn2\n");
 }
 
+TEST_F(Program, HostsTellsTheSettingsInForceAndTheGroups) {
+    put(folder_.file("fleet.yaml"),
+        "all:\n  vars: {ansible_user: root, gpus: 8}\n  children:\n"
+        "    rack1: {hosts: {gpu01: {ansible_port: 2222, protect: [ours]}}}\n"
+        "    rack2: {hosts: {gpu02: }}\n");
+    const Json json =
+        run({"hosts", "-i", folder_.file("fleet.yaml"), "-l", "gpu01", "--format", "json"}).json();
+    EXPECT_EQ(json["schema"], "cleanslate.hosts/1");
+    ASSERT_EQ(json["hosts"].size(), 1u);
+    const Json& host = json["hosts"][0];
+    EXPECT_EQ(host["name"], "gpu01");
+    EXPECT_EQ(host["address"], "gpu01");
+    EXPECT_EQ(host["port"], 2222);
+    EXPECT_EQ(host["user"], "root");
+    EXPECT_EQ(host["gpus"], 8);
+    EXPECT_EQ(host["become"], nullptr) << "not said is not false";
+    EXPECT_EQ(host["protect"], Json({"ours"}));
+    EXPECT_EQ(host["groups"], Json({"all", "rack1"}));
+    EXPECT_EQ(run({"hosts", "-i", folder_.file("fleet.yaml"), "--groups"}).out, "all\nrack1\nrack2\n");
+    EXPECT_EQ(run({"hosts", "-i", folder_.file("fleet.yaml"), "-l", "gpu02", "--groups"}).out,
+              "all\nrack2\n");
+    EXPECT_EQ(run({"hosts", "--local", "--format", "json"}).json()["hosts"].size(), 1u);
+    EXPECT_EQ(run({"hosts", "-H", "n1", "--folded", "--format", "json"}).status, 2);
+}
+
 TEST_F(Program, HostsRefusesWhatSelectsNothing) {
     put(folder_.file("fleet.yaml"), "all:\n  hosts:\n    gpu[01-03]:\n");
     const Ended none = run({"hosts", "-i", folder_.file("fleet.yaml"), "-l", "gpu09"});
