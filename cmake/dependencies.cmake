@@ -1,6 +1,6 @@
 # Every third-party library, found once. Each has one door in the sources: yaml-cpp in base/, libssh2,
 # OpenSSL and Botan in agentless/ssh/, CLI11 and nlohmann-json in controller/, SQLite and zstd in
-# controller/history/.
+# controller/history/, RE2 in inventory/.
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
 find_package(OpenSSL REQUIRED COMPONENTS Crypto)
@@ -10,6 +10,7 @@ find_package(CLI11 REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(SQLite3 REQUIRED)
 pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
+pkg_check_modules(RE2 REQUIRED IMPORTED_TARGET re2)
 find_package(Boost 1.81 REQUIRED)
 include(${CMAKE_CURRENT_LIST_DIR}/libssh2.cmake)
 pkg_search_module(BOTAN REQUIRED IMPORTED_TARGET botan-3 botan-2)

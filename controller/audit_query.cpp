@@ -5,7 +5,7 @@
 
 #include "base/text.hpp"
 #include "base/units.hpp"
-#include "inventory/limit.hpp"
+#include "inventory/glob.hpp"
 #include "inventory/node_set.hpp"
 
 namespace cleanslate::controller {

@@ -36,6 +36,7 @@ bool is_letter(std::string_view text) {
 struct Range {
     std::string_view first, last;
     std::string_view step = "1";
+    bool dash = false;
 };
 
 std::optional<Range> split_range(std::string_view item) {
@@ -46,7 +47,7 @@ std::optional<Range> split_range(std::string_view item) {
     }
     const auto dash = item.find('-');
     if (dash == std::string_view::npos) return Range{item, item};
-    Range range{item.substr(0, dash), item.substr(dash + 1)};
+    Range range{.first = item.substr(0, dash), .last = item.substr(dash + 1), .dash = true};
     if (const auto slash = range.last.find('/'); slash != std::string_view::npos) {
         range.step = range.last.substr(slash + 1);
         range.last = range.last.substr(0, slash);
@@ -81,7 +82,9 @@ Status add_item(std::string_view whole, std::string_view item, std::size_t max_n
     const std::size_t width = range->first.size();
     const bool padded =
         (width > 1 && range->first[0] == '0') || (range->last.size() > 1 && range->last[0] == '0');
-    if (padded && range->last.size() != width) {
+    // Slurm prints [01-100], and means 01 to 99 and 100.
+    const bool grows = range->dash && range->last.size() > width && range->last[0] != '0';
+    if (padded && range->last.size() != width && !grows) {
         return bad(whole, fmt::format("the range {} is ragged", printable(item)),
                    "write both ends with the same number of digits, such as 08-12");
     }

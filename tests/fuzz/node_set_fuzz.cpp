@@ -1,7 +1,7 @@
 // Properties: unfold gives distinct names without brackets, commas or blanks, or an error; unfold(fold(x))
 // has exactly the names of x, and folding again changes nothing. A limit selects hosts in the order of the
-// inventory, at least one, or none with an error. Targets are hosts whose names no program could take for an
-// option.
+// inventory, at least one, or none with an error, and so does a file of limits. Targets are hosts whose names
+// no program could take for an option. The terms of a list are pieces of its text, in their order.
 #undef NDEBUG  // the asserts are the test
 #include <algorithm>
 #include <cassert>
@@ -12,8 +12,10 @@
 
 #include "base/text.hpp"
 #include "inventory/inventory.hpp"
+#include "inventory/list_file.hpp"
 #include "inventory/names.hpp"
 #include "inventory/node_set.hpp"
+#include "inventory/signed_terms.hpp"
 
 namespace {
 
@@ -69,7 +71,32 @@ void check_limit(std::string text) {
     }
 }
 
+// Files and standard input are not read here.
+bool names_file(const SignedTerm& term) { return term.text.starts_with('@') || term.text == "-"; }
+
+void check_terms(std::string_view text, Separators separators) {
+    const char* end = text.data();
+    for (const SignedTerm& term : signed_terms(text, separators)) {
+        if (term.text.empty()) continue;
+        assert(term.text.data() >= end && term.text == trim(term.text));
+        end = term.text.data() + term.text.size();
+    }
+    assert(end <= text.data() + text.size());
+}
+
+void check_list(std::string_view text) {
+    std::size_t terms = 0;
+    const auto read = each_in_list(text, "list", Separators::commas_and_colons, [&](const SignedTerm& term) {
+        ++terms;
+        assert(!term.text.empty() && term.text.find_first_of("\n#") == std::string_view::npos);
+        return Status();
+    });
+    assert(read ? terms > 0 : read.error().kind == "limit");
+    assert(read || printable(read.error().message) == read.error().message);
+}
+
 void check_targets(std::string_view text) {
+    if (std::ranges::any_of(signed_terms(text, Separators::commas), names_file)) return;
     const auto targets = Inventory::from_targets(text);
     if (!targets) {
         assert(printable(targets.error().message) == targets.error().message);
@@ -88,6 +115,9 @@ void check_targets(std::string_view text) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const std::string_view text(reinterpret_cast<const char*>(data), size);
     check_node_set(text);
+    check_terms(text, Separators::commas);
+    check_terms(text, Separators::commas_and_colons);
+    check_list(text);
     if (is_large(text)) return 0;
     check_limit(std::string(text));
     check_targets(text);

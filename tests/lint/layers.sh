@@ -62,6 +62,7 @@ door 'nlohmann/' 'controller/*'
 door 'sqlite3' 'controller/history/*'
 door 'zstd' 'controller/history/*'
 door 'boost/' 'agentless/*'
+door 're2/' 'inventory/*'
 
 # Asio stays out of every header that the inventory, the playbooks or the renderers could see.
 while IFS=: read -r file line _; do

@@ -75,7 +75,7 @@ TEST(InventoryDocumentation, ItsLimitsSelectWhatItSays) {
         EXPECT_EQ(folded(*selected), trim(line.substr(limit.size()))) << limit;
         ++tried;
     }
-    EXPECT_EQ(tried, 6U);
+    EXPECT_EQ(tried, 9U);
 }
 
 TEST(InventoryDocumentation, ItsTargetsAreValid) {
@@ -83,6 +83,7 @@ TEST(InventoryDocumentation, ItsTargetsAreValid) {
     const auto lines = split(trim(block), '\n');
     EXPECT_EQ(folded(Inventory::from_targets(lines.at(0)).value().hosts()), "gpu[01-04,07]");
     EXPECT_EQ(Inventory::from_targets(lines.at(1)).value().hosts()[0].address, "2001:db8::7");
+    EXPECT_EQ(folded(Inventory::from_targets(lines.at(2)).value().hosts()), "gpu[01-02,05-16],login1");
 }
 
 TEST(Inventory, KeepsTheOrderOfTheFileAndEachHostOnce) {

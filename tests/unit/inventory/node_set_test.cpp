@@ -26,6 +26,7 @@ TEST(Unfold, KeepsTheWidthOfTheFirstBound) {
     EXPECT_EQ(unfolded("n[8-11]"), "n8 n9 n10 n11");
     EXPECT_EQ(unfolded("n[098-101]"), "n098 n099 n100 n101");
     EXPECT_EQ(unfolded("n[0-2]"), "n0 n1 n2");
+    EXPECT_EQ(unfolded("n[098-1001/451]"), "n098 n549 n1000") << "with a dash the last may be wider";
 }
 
 TEST(Unfold, TakesListsAndSeveralBrackets) {
@@ -52,7 +53,8 @@ TEST(Unfold, GivesEachNameOnce) {
 TEST(Unfold, RefusesReversedAndRaggedRanges) {
     EXPECT_EQ(unfolded("n[04-01]"), "\"n[04-01]\": the range 04-01 runs backwards");
     EXPECT_EQ(unfolded("n[c-a]"), "\"n[c-a]\": the range c:a runs backwards");
-    EXPECT_EQ(unfolded("n[01-100]"), "\"n[01-100]\": the range 01-100 is ragged");
+    EXPECT_EQ(unfolded("n[01:100]"), "\"n[01:100]\": the range 01:100 is ragged") << "as Ansible does";
+    EXPECT_EQ(unfolded("n[01-3]"), "\"n[01-3]\": the range 01-3 is ragged");
     EXPECT_EQ(unfolded("n[1-016]"), "\"n[1-016]\": the range 1-016 is ragged");
     EXPECT_EQ(unfolded("n[001-16]"), "\"n[001-16]\": the range 001-16 is ragged");
     EXPECT_EQ(unfolded("n[a-Z]"), "\"n[a-Z]\": the range mixes capital and small letters");
