@@ -69,6 +69,11 @@ bool is_python(std::string_view name) {
     return false;
 }
 
+bool is_slurmstepd(const Process& process) {
+    const auto name = name_of(process);
+    return name == "slurmstepd" || name == "slurmstepd-wlm";  // Debian's
+}
+
 bool is_shell(const Process& process) { return fits_any(shells, name_of(process)); }
 
 bool is_interpreter(const Process& process) {

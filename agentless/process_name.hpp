@@ -27,6 +27,8 @@ bool fits_any(const std::vector<std::string_view>& entries, std::string_view nam
 // As fits(), for a comm: the kernel has cut it to 15 bytes.
 bool fits_comm(std::string_view entry, std::string_view comm);
 
+// A Slurm job's own daemon, by its name alone.
+bool is_slurmstepd(const Process& process);
 bool is_python(std::string_view name);
 bool is_shell(const Process& process);
 bool is_interpreter(const Process& process);  // python, perl, ruby, node or a shell

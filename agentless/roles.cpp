@@ -27,7 +27,8 @@ const std::vector<std::string_view> supervisors = {
     "systemd", "init", "tini*", "docker-init", "podman-init", "dumb-init", "catatonit", "runit*", "runsv*",
     "s6-*", "supervise*", "openrc*", "monit", "cron", "crond", "CRON", "atd", "xinetd", "inetd",
     // of jobs
-    "slurmd", "slurmstepd", "pbs_mom", "sge_execd", "sge_shepherd", "condor_*", "sbatchd", "res",
+    "slurmd", "slurmd-wlm", "slurmstepd", "slurmstepd-wlm", "pbs_mom", "sge_execd", "sge_shepherd",
+    "condor_*", "sbatchd", "res",
     // of containers
     "containerd*", "dockerd", "conmon", "podman", "runc", "crun", "crio", "kubelet", "k3s*", "lxc*", "incus*",
     "starter", "starter-suid", "apptainer", "singularity*", "enroot*",

@@ -14,7 +14,9 @@ struct Daemon {
 };
 
 const std::vector<Daemon> daemons = {{"slurmd", "root"},
+                                     {"slurmd-wlm", "root"},  // Debian's
                                      {"slurmstepd", "root"},
+                                     {"slurmstepd-wlm", "root"},
                                      {"kubelet", "root"},
                                      {"k3s*", "root"},
                                      {"rke2*", "root"},

@@ -169,9 +169,8 @@ std::vector<ProcessKey> Stopper::ends_of(const Group& group) const {
 
 // A job's own slurmstepd ends with it, and reports its end.
 bool Stopper::is_its_own_daemon(const Supervisor& supervisor, const Process& member) const {
-    return supervisor.kind == SupervisorKind::slurm_job && member.uid == 0U &&
-           name_of(member) == "slurmstepd" && member.cgroup &&
-           is_at_or_below(*member.cgroup, supervisor.path) &&
+    return supervisor.kind == SupervisorKind::slurm_job && member.uid == 0U && is_slurmstepd(member) &&
+           member.cgroup && is_at_or_below(*member.cgroup, supervisor.path) &&
            std::ranges::find(evidence_.session_ancestors, member.key.pid) ==
                evidence_.session_ancestors.end();
 }

@@ -261,13 +261,14 @@ Supervisor supervisor_of(const Process& process, const Lineage& lineage) {
     auto found = process.cgroup ? supervisor_of(*process.cgroup) : Supervisor{};
     if (found.scheduled()) return found;
     for (const Process* above : lineage.ancestors(process)) {
-        if (above->uid != 0U || name_of(*above) != "slurmstepd") continue;
+        if (above->uid != 0U || !is_slurmstepd(*above)) continue;
         // It titles itself "slurmstepd: [42.batch]".
         const std::string_view title =
             above->argv && !above->argv->empty() ? above->argv->front() : std::string_view{};
         std::string_view id;
-        if (title.starts_with("slurmstepd: ["))
-            id = number_in(title.substr(13, std::min(title.find('.', 13), title.size()) - 13), {});
+        for (const std::string_view before : {"slurmstepd: [", "slurmstepd-wlm: ["})
+            if (title.starts_with(before)) id = title.substr(before.size());
+        id = number_in(id.substr(0, id.find('.')), {});
         auto scheduled = job(id, {});
         scheduled.user_manager = found.user_manager;
         scheduled.in_container = found.in_container;

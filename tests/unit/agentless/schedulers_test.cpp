@@ -14,6 +14,7 @@ TEST(Schedulers, EachIsKnownByItsDaemon) {
     for (const auto& [exe, name] :
          std::vector<std::pair<std::string, std::string>>{{"/usr/sbin/slurmd", "slurmd"},
                                                           {"/usr/sbin/slurmstepd", "slurmstepd"},
+                                                          {"/usr/sbin/slurmd-wlm", "slurmd-wlm"},
                                                           {"/usr/bin/kubelet", "kubelet"},
                                                           {"/usr/local/bin/k3s-agent", "k3s"},
                                                           {"/usr/local/bin/rke2", "rke2"},

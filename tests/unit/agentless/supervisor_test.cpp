@@ -206,6 +206,18 @@ TEST(Supervisor, ASlurmThatTracksJobsWithoutCgroupsIsSeenByTheStepDaemonAbove) {
     EXPECT_TRUE(found.scheduled());
 }
 
+TEST(Supervisor, DebiansStepDaemonIsOneToo) {
+    Scene scene(1);
+    scene.process(700, 1, "slurmstepd-wlm").process(812, 700, "python3");
+    scene.get(700).exe = "/usr/sbin/slurmstepd-wlm";
+    scene.get(700).uid = 0;
+    for (const char* title : {"slurmstepd: [4242.batch]", "slurmstepd-wlm: [4242.0]"}) {
+        scene.get(700).argv = {title};
+        const auto& evidence = scene.evidence();
+        EXPECT_EQ(supervisor_of(*evidence.find(812), Lineage(evidence)).job_id, "4242") << title;
+    }
+}
+
 TEST(Supervisor, AStepDaemonThatDoesNotTellItsJobIsAJobAllTheSame) {
     Scene scene(1);
     scene.process(700, 1, "slurmstepd").process(812, 700, "python3");
