@@ -175,6 +175,10 @@ std::vector<FindingKind> host_findings() {
         {"not-settled", unknown,
          "clean once after the last signal, and the sweep ended before the second look", "the surveys' times",
          "check again"},
+        // Reports of shards as one.
+        {"shard-missing", unknown, "its shard has no report among those that were merged",
+         "the hosts that every shard's report names, against the hosts of the reports",
+         "run that shard again, and merge all reports once more"},
     };
 }
 

@@ -44,6 +44,7 @@ Result<std::vector<HostTask>> tasks_of(const Options& options, std::vector<std::
     auto selection = select_hosts(options);
     if (!selection) return std::unexpected(selection.error());
     notes = std::move(selection->notes);
+    if (selection->hosts.empty()) return fail("shard", notes.back());
     std::vector<HostTask> tasks;
     for (const auto& host : selection->hosts) tasks.push_back(task_for(host, options, {}));
     return tasks;
@@ -114,7 +115,7 @@ int baseline_command(const Context& context) {
     if (auto there = check_file_there(file); !there) return refused(there.error(), exit_usage);
     std::vector<std::string> notes;
     auto tasks = tasks_of(context.options, notes);
-    if (!tasks) return refused(tasks.error(), exit_usage);
+    if (!tasks) return refused(tasks.error(), tasks.error().kind == "shard" ? 0 : exit_usage);
 
     Reach reach = reach_for(context.options, context.environment);
     if (auto filled = fill_passwords(context.options, *tasks, reach); !filled)

@@ -65,6 +65,7 @@ Status combine_options(Options& options, const Environment& environment) {
         return fail("usage", "-H names hosts outright: it does not go together with -i, -l or --local");
     if (options.local && (options.inventory || options.limit))
         return fail("usage", "--local is this machine: it does not go together with -i or -l");
+    if (auto shard = combine_shard(options, environment); !shard) return shard;
     const bool must_say = options.command == Command::clear || options.command == Command::run;
     if (must_say && !options.limit && !options.targets && !options.local)
         return fail("usage", std::string(to_string(options.command)) +

@@ -12,7 +12,8 @@ namespace cleanslate::controller {
 namespace {
 
 int status_of_hosts(const Report& report) {
-    if (report.result.hosts.empty()) return 3;  // no host at all proves nothing
+    // No host at all proves nothing; that a shard has none is nothing wrong, and no proof of any host either.
+    if (report.result.hosts.empty()) return report.share ? 0 : 3;
     const Summary summary = summarize(report);
     if (report.is_run()) {
         if (summary.asked[static_cast<std::size_t>(Asked::not_asked)] > 0) return 3;
@@ -74,6 +75,7 @@ std::string meaning_of(const Report& report) {
         return fmt::format("{} {} clean, {} expected", count_of(clean, "host"), clean == 1 ? "is" : "are",
                            *report.expect_hosts);
     }
+    if (report.exit_status == 0 && report.result.hosts.empty()) return "no host belongs to this shard";
     if (report.exit_status == 0 && std::ranges::any_of(report.result.hosts, is_clean_in_part))
         return "the GPUs that were judged are proven clean";
     return std::string(meaning_of(report.exit_status, report.is_run()));

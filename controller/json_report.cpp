@@ -78,6 +78,16 @@ void write_summary_value(JsonWriter& json, const Report& report) {
     });
 }
 
+void write_share(JsonWriter& json, const std::optional<Share>& share) {
+    if (!share) return json.null();
+    json.object([&] {
+        json.key("index").number(share->shard.index);
+        json.key("count").number(share->shard.count);
+        json.key("hosts_in_all").number(share->hosts_in_all);
+        json.key("selection").text(share->selection);
+    });
+}
+
 void write_head(JsonWriter& json, const Report& report) {
     json.object([&] {
         json.key("schema").text("cleanslate.report/1");
@@ -85,6 +95,7 @@ void write_head(JsonWriter& json, const Report& report) {
         json.key("playbook").text_or_null(report.playbook);
         json.key("inventory").text_or_null(report.inventory);
         json.key("limit").text_or_null(report.limit);
+        write_share(json.key("shard"), report.share);
         json.key("dry_run").boolean(report.dry_run);
         json.key("declined").boolean(report.declined);
         json.key("local").boolean(report.local);

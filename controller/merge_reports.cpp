@@ -11,6 +11,7 @@
 #include "base/text.hpp"
 #include "controller/audit_query.hpp"
 #include "controller/exit_status.hpp"
+#include "controller/missing_shards.hpp"
 
 namespace cleanslate::controller {
 namespace {
@@ -18,7 +19,8 @@ namespace {
 using namespace agentless;
 
 // Shards of one sweep begin together; a report of another day is one that a failed shard has left as it was.
-constexpr std::int64_t most_apart = 24 * 3600;
+// Tasks of an array may wait for each other, and the night before is 24 hours away.
+constexpr std::int64_t most_apart = 24 * 3600, most_apart_of_shards = 12 * 3600;
 
 constexpr int interrupted = 130, terminated = 143;
 
@@ -38,11 +40,12 @@ Status may_stand_together(const NamedReport& first, const NamedReport& other) {
         return report.dry_run ? "a dry run" : "none";
     };
     if (first.report.dry_run != other.report.dry_run) return refuse(kind(first.report), kind(other.report));
-    if (std::abs(began(first.report) - began(other.report)) > most_apart)
+    const bool shards = first.report.share && other.report.share;
+    if (std::abs(began(first.report) - began(other.report)) > (shards ? most_apart_of_shards : most_apart))
         return fail("usage",
                     fmt::format("{} is of {} and {} of {}: they are not shards of one sweep", first.name,
                                 first.report.started, other.name, other.report.started),
-                    "has a shard failed and left its file as it was? Merge reports of one day");
+                    "has a shard failed and left its file as it was? Merge reports of one sweep");
     return {};
 }
 
@@ -101,6 +104,8 @@ Result<Report> merge_reports(std::vector<NamedReport> reports) {
     for (const NamedReport& other : reports)
         if (auto may = may_stand_together(reports.front(), other); !may) return std::unexpected(may.error());
     if (auto once = check_names(reports); !once) return std::unexpected(once.error());
+    auto missing = missing_hosts(reports);
+    if (!missing) return std::unexpected(missing.error());
     const auto is_local = [](const NamedReport& one) { return one.report.local; };
     const auto has_no_limit = [](const NamedReport& one) { return one.report.limit.empty(); };
     Report all;
@@ -124,6 +129,7 @@ Result<Report> merge_reports(std::vector<NamedReport> reports) {
         all.exit_status = worse_end(all.exit_status, one.report.exit_status);
         add_result(all.result, std::move(one.report.result), one.report.local && !all.local, noted);
     }
+    for (HostOutcome& host : *missing) all.result.hosts.push_back(std::move(host));
     return all;
 }
 

@@ -5,18 +5,15 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "controller/missing_shards.hpp"
 #include "controller/report.hpp"
 
 namespace cleanslate::controller {
 
-struct NamedReport {
-    std::string name;  // of its file, printable: for errors
-    Report report;
-};
-
 // The hosts in the order of the reports; begun with the first, ended with the last. Whatever stopped one
-// stopped it all. Refused (kind "usage", with the files' names): a host that stands twice, several commands,
-// dry runs beside real ones. `reports` is not empty. The exit status is not of the whole yet.
+// stopped it all. The hosts of a shard whose report is missing come last, as unknown. Refused (kind "usage",
+// with the files' names): a host that stands twice, several commands, dry runs beside real ones, shards that
+// do not go together. `reports` is not empty. The exit status is not of the whole yet.
 Result<Report> merge_reports(std::vector<NamedReport> reports);
 
 // What the report's hosts come to, as of a sweep that has just ended so. Of what only the writer knew there

@@ -60,6 +60,7 @@ void add_host_options(CLI::App& app, Options& options) {
         ->type_name("TARGETS")
         ->allow_extra_args(false)
         ->group(group);
+    add_shard_option(app, options);
     if (options.command == Command::trust) return;  // over SSH or not at all
     app.add_flag("--local", options.local, "This machine, without SSH; not together with -i, -l or -H")
         ->group(group);

@@ -12,6 +12,7 @@
 #include "base/result.hpp"
 #include "base/units.hpp"
 #include "controller/formats/format.hpp"
+#include "controller/shard.hpp"
 
 namespace cleanslate::controller {
 
@@ -48,6 +49,8 @@ struct Options {
     std::optional<std::string> limit;
     std::optional<std::string> targets;  // -H, several joined by commas
     bool local = false;
+    std::optional<std::string> shard_text;  // --shard, and what it comes to
+    std::optional<Shard> shard;
     bool folded = false;  // hosts
     bool groups = false;  // hosts
     // How they are reached

@@ -64,7 +64,8 @@ std::vector<Finding> findings_of(const HostOutcome& host) {
 }
 
 bool repeats_error(const HostOutcome& host, const Finding& finding) {
-    return host.error && finding.code == agentless::finding_code_of(*host.error);
+    return host.error &&
+           (finding.code == agentless::finding_code_of(*host.error) || finding.text == host.error->message);
 }
 
 std::string shown_command(const std::string& command, bool raw) {

@@ -9,15 +9,17 @@
 #include "agentless/fleet.hpp"
 #include "agentless/outcome.hpp"
 #include "base/units.hpp"
+#include "controller/shard.hpp"
 
 namespace cleanslate::controller {
 
 struct Report {
-    std::string command;    // "check", "clear", "run", "parse"
-    std::string playbook;   // empty: none
-    std::string inventory;  // as given; "-": stdin; empty: -H or --local
-    std::string limit;      // -l, or the targets of -H; empty: none
-    std::string started;    // RFC 3339
+    std::string command;         // "check", "clear", "run", "parse"
+    std::string playbook;        // empty: none
+    std::string inventory;       // as given; "-": stdin; empty: -H or --local
+    std::string limit;           // -l, or the targets of -H; empty: none
+    std::optional<Share> share;  // --shard: the hosts are a part of these
+    std::string started;         // RFC 3339
     Milliseconds took{0};
     bool dry_run = false;             // nothing was signalled and nothing run
     bool declined = false;            // somebody said no to the plan

@@ -87,6 +87,16 @@ void read_stopped_by(const JsonCursor& json, SweepResult& result) {
         json.refuse("wants null, interrupted, deadline or max-failures");
 }
 
+std::optional<Share> read_share(const JsonCursor& json) {
+    if (json.is_null()) return std::nullopt;
+    Share share;
+    share.shard.count = json.member("count").number<int>(1, most_shards);
+    share.shard.index = json.member("index").number<int>(1, share.shard.count);
+    share.hosts_in_all = json.member("hosts_in_all").number<std::size_t>(1);
+    share.selection = json.member("selection").text();
+    return share;
+}
+
 void read_head(const JsonCursor& json, Report& report) {
     constexpr std::array commands{"check", "clear", "run", "parse"};
     report.command = json.member("command").text();
@@ -95,6 +105,7 @@ void read_head(const JsonCursor& json, Report& report) {
     report.playbook = json.member("playbook").text_or_empty();
     if (const auto inventory = json.known("inventory")) report.inventory = inventory->text_or_empty();
     if (const auto limit = json.known("limit")) report.limit = limit->text_or_empty();
+    if (const auto shard = json.known("shard")) report.share = read_share(*shard);
     report.dry_run = json.member("dry_run").boolean();
     if (const auto declined = json.known("declined")) report.declined = declined->boolean();
     if (const auto local = json.known("local")) report.local = local->boolean();

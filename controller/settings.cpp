@@ -39,15 +39,32 @@ Result<inventory::Inventory> load_inventory(const Options& options) {
     return inventory::Inventory::load(*options.inventory);
 }
 
+Result<std::optional<Share>> take_share(std::vector<inventory::Host>& hosts, const Options& options) {
+    if (!options.shard) return std::nullopt;
+    std::vector<std::string> names;
+    for (const auto& host : hosts) names.push_back(host.name);
+    auto share = share_of(*options.shard, names);
+    if (!share) return std::unexpected(share.error());
+    std::erase_if(hosts, [&](const auto& host) {
+        return shard_of(host.name, options.shard->count) != options.shard->index;
+    });
+    return std::optional(std::move(*share));
+}
+
 Result<Selection> select_hosts(const Options& options) {
-    if (options.local) return Selection{{this_machine()}, {}};
+    if (options.local) return Selection{{this_machine()}, {}, {}};
     auto inventory = load_inventory(options);
     if (!inventory) return std::unexpected(inventory.error());
     auto notes = inventory->notes();
     auto hosts = std::move(*inventory).select(options.limit.value_or("all"));
     if (!hosts) return std::unexpected(hosts.error());
     if (hosts->empty()) return fail("limit", "no host is selected");
-    return Selection{std::move(*hosts), std::move(notes)};
+    auto share = take_share(*hosts, options);
+    if (!share) return std::unexpected(share.error());
+    if (hosts->empty())
+        notes.push_back(fmt::format("shard {} has none of the {} selected hosts", to_string(*options.shard),
+                                    (*share)->hosts_in_all));
+    return Selection{std::move(*hosts), std::move(notes), std::move(*share)};
 }
 
 agentless::HostTask task_for(const inventory::Host& host, const Options& options,

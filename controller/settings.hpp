@@ -3,6 +3,7 @@
 // nearest group (the inventory has done that) > default.
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,12 +17,16 @@
 namespace cleanslate::controller {
 
 struct Selection {
-    std::vector<inventory::Host> hosts;  // at least one, in the order of the inventory
+    std::vector<inventory::Host> hosts;  // in the order of the inventory; none only of a share
     std::vector<std::string> notes;      // the inventory's, worth saying once
+    std::optional<Share> share;          // --shard: what the hosts are a part of
 };
 
 // All hosts that there are to choose from: the inventory's, -H's or this machine.
 Result<inventory::Inventory> load_inventory(const Options& options);
+
+// --shard: takes the hosts of other shards away. Absent: there are no shards.
+Result<std::optional<Share>> take_share(std::vector<inventory::Host>& hosts, const Options& options);
 
 // Errors leave everything uncontacted.
 Result<Selection> select_hosts(const Options& options);

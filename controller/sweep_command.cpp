@@ -68,15 +68,18 @@ Status prepare_order(const Context& context, Ready& ready) {
     ready.order.job = std::move(*job);
     ready.order.job.who = who_text(actor_of_process(context.arguments, options.raw_commands));
     ready.order.limits = options.limits;
+    if (selection->hosts.empty()) ready.asks = false;
     ready.notes = std::move(selection->notes);
+    ready.head.share = std::move(selection->share);
     if (ready.order.job.playbook)
         for (std::string& note : idle_flags(options, *ready.order.job.playbook))
             ready.notes.push_back(std::move(note));
     return {};
 }
 
-Report head_of(const Options& options, const Job& job) {
+Report head_of(const Options& options, const Job& job, std::optional<Share> share) {
     Report report;
+    report.share = std::move(share);
     report.command = to_string(options.command);
     if (job.playbook) report.playbook = job.playbook->name;
     report.inventory = options.inventory.value_or("");
@@ -87,7 +90,7 @@ Report head_of(const Options& options, const Job& job) {
 }
 
 Status open_event_stream(const Options& options, Ready& ready) {
-    ready.head = head_of(options, ready.order.job);
+    ready.head = head_of(options, ready.order.job, std::move(ready.head.share));
     ready.events = std::make_unique<EventStream>(ready.head, options.raw_commands);
     for (const FormatRequest& request : options.formats) {
         if (request.format != Format::jsonl) continue;

@@ -231,6 +231,9 @@ void write_text(const Report& report, const TextOptions& options, const Sink& si
 void write_summary(Page& page, const Report& report, const std::vector<std::string>& elsewhere) {
     std::vector<std::string> items = counted(report);
     if (const std::string courses = courses_text(report); !courses.empty()) items.push_back(courses);
+    if (report.share)
+        items.push_back(fmt::format("shard {} of {}", to_string(report.share->shard),
+                                    count_of(report.share->hosts_in_all, "host")));
     items.push_back(format_duration(report.took));
     if (report.dry_run)
         items.push_back(report.is_run()   ? "nothing was run"

@@ -14,7 +14,9 @@ Result<std::optional<SweepLock>> take_lock(const Context& context) {
         return fail("usage", "--exclusive has no place for its lock",
                     "set HOME, or XDG_STATE_HOME to a folder that can be written to");
     const Actor actor = actor_of_process(context.arguments, context.options.raw_commands);
-    auto lock = SweepLock::take(folder, scope_of(context.options).inventory, actor);
+    std::string inventory = scope_of(context.options).inventory;
+    if (context.options.shard) inventory += ", shard " + to_string(*context.options.shard);
+    auto lock = SweepLock::take(folder, inventory, actor);
     if (!lock) return std::unexpected(lock.error());
     return std::optional<SweepLock>(std::move(*lock));
 }

@@ -30,9 +30,11 @@ std::string default_history_file(const Environment& environment) {
 
 SweepScope scope_of(const Options& options) {
     if (options.local) return {"--local", name_of_machine()};
-    if (options.targets) return {"-H", *options.targets};
+    // Each shard is compared with itself.
+    const std::string part = options.shard ? " (shard " + to_string(*options.shard) + ")" : "";
+    if (options.targets) return {"-H", *options.targets + part};
     const std::string inventory = options.inventory.value_or("-");
-    return {inventory == "-" ? inventory : one_name_of(inventory), options.limit.value_or("all")};
+    return {inventory == "-" ? inventory : one_name_of(inventory), options.limit.value_or("all") + part};
 }
 
 }  // namespace cleanslate::controller

@@ -18,6 +18,7 @@ class RandomReports {
         Report report = report_of({}, commands[below(5)]);
         if (chance(2)) report.inventory = text();
         if (chance(2)) report.limit = text();
+        if (chance(4)) report.share = Share{{2, 3}, 1 + below(9), "gpu[1-9]"};
         report.took = milliseconds();
         report.local = report.command != "parse" && chance(8);
         report.dry_run = report.command == "clear" && chance(2);
