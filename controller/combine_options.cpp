@@ -10,7 +10,8 @@ namespace {
 
 bool has_hosts(Command command) {
     return command != Command::playbooks && command != Command::parse && command != Command::explain &&
-           command != Command::audit && command != Command::report && command != Command::history;
+           command != Command::audit && command != Command::report && command != Command::history &&
+           command != Command::drain_list;
 }
 
 // Stdout takes one report or list of hosts, and so does each file.

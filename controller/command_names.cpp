@@ -28,6 +28,8 @@ std::string_view to_string(Command command) {
             return "report";
         case Command::history:
             return "history";
+        case Command::drain_list:
+            return "drain-list";
     }
     return "";
 }

@@ -5,10 +5,10 @@
 namespace cleanslate::controller {
 namespace {
 
-constexpr Command all_commands[] = {Command::check,     Command::clear,  Command::run,
-                                    Command::hosts,     Command::trust,  Command::audit,
-                                    Command::playbooks, Command::parse,  Command::baseline,
-                                    Command::explain,   Command::report, Command::history};
+constexpr Command all_commands[] = {
+    Command::check,  Command::clear,     Command::run,       Command::hosts,    Command::trust,
+    Command::audit,  Command::playbooks, Command::parse,     Command::baseline, Command::explain,
+    Command::report, Command::history,   Command::drain_list};
 
 void add_options_of(Command command, CLI::App& app, Options& options) {
     switch (command) {
@@ -85,6 +85,9 @@ void add_options_of(Command command, CLI::App& app, Options& options) {
             return;
         case Command::history:
             add_history_command_options(app, options);
+            return;
+        case Command::drain_list:
+            add_drain_list_options(app, options);
             return;
     }
 }

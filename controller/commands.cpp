@@ -54,6 +54,8 @@ int run_command_line(const Context& context) {
             return report_command(context);
         case Command::history:
             return history_command(context);
+        case Command::drain_list:
+            return drain_list_command(context);
     }
     return exit_internal;
 }

@@ -51,6 +51,8 @@ std::string_view description_of(Command command) {
             return "Show a JSON report in any form, or merge those of shards into one";
         case Command::history:
             return "Earlier sweeps: list, show and compare them, and who leaves most behind";
+        case Command::drain_list:
+            return "Print what tells Slurm to drain the nodes that a report finds not clean";
     }
     return "";
 }
@@ -178,6 +180,18 @@ Examples:
 
 Exit status: 0; 2 usage, and where there is no such sweep or no history; 5 where
 it cannot be read, or the answer not written.)";
+        case Command::drain_list:
+            return R"(A line of scontrol for each reason, with the nodes that have it. Without --apply
+nothing is run. A node's reason is replaced, whoever drained it; nothing here
+resumes one. Several reports are those of shards, and merged.
+
+Examples:
+  cleanslate drain-list nightly.json
+  cleanslate drain-list shard-*.json --verdicts dirty,sick,unknown --apply
+
+Exit status: 0, also where there is nothing to drain; 2 usage, or a file that
+cannot be read or is no report; 5 where a line failed, or a name is none for
+Slurm.)";
     }
     return "";
 }

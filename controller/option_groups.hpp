@@ -24,6 +24,7 @@ void add_becoming_options(CLI::App& app, Options& options);
 void add_parse_options(CLI::App& app, Options& options);
 void add_audit_reading_options(CLI::App& app, Options& options);
 void add_report_files_options(CLI::App& app, Options& options);
+void add_drain_list_options(CLI::App& app, Options& options);
 void add_report_options(CLI::App& app, Options& options);   // text or json
 void add_formats_options(CLI::App& app, Options& options);  // every form of a report
 void add_color_option(CLI::App& app, Options& options);

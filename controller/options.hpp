@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -28,7 +29,8 @@ enum class Command {
     audit,
     trust,
     report,
-    history
+    history,
+    drain_list
 };
 std::string_view to_string(Command command);
 // check, clear, run: what contacts hosts and ends with a report of them.
@@ -96,6 +98,11 @@ struct Options {
     // report
     bool merge = false;  // else show
     std::vector<std::string> report_files;
+    // drain-list: its reports are report_files
+    std::set<agentless::Verdict> drained{agentless::Verdict::dirty, agentless::Verdict::sick};
+    std::optional<std::string> node;  // Slurm's name of a report's only host
+    bool apply = false;
+    Milliseconds apply_timeout{30'000};
     // baseline
     std::optional<std::string> output;  // -o
     Mebibytes most_idle = agentless::most_idle;
