@@ -1,0 +1,222 @@
+#!/bin/bash
+# slurm_test.sh BUILD PART: the scripts of packaging/slurm and cleanslate's shards under a real Slurm (cluster.sh).
+# Parts: jobs (prolog, epilog, health check), array (shards, merging). Ends with 77 where that cannot be had.
+set -euo pipefail
+build=$(cd "${1:?usage: slurm_test.sh BUILD PART}" && pwd)
+part=${2:?usage: slurm_test.sh BUILD PART}
+# shellcheck source=tests/slurm/cluster.sh
+. "$(dirname "$0")/cluster.sh"
+
+[ "$(id -u)" -eq 0 ] || skip "simulated hosts need root"
+find_slurm
+work=$(mktemp -d /var/tmp/cleanslate-slurm.XXXXXX)
+clean_up() {
+    if [ -e "$work/fleet/keeper" ]; then "$build/fleet/simhost" down "$work/fleet" || :; fi
+    rm -rf "$work"
+}
+trap clean_up EXIT
+trap 'exit 143' TERM INT HUP
+chmod 755 "$work"
+# Where jobs of any user leave word.
+mkdir -m 1777 "$work/word"
+copy_slurm
+free_ports
+write_configuration
+
+good=true
+wrong() { echo "WRONG: $*"; good=false; }
+expect() { # WHAT WANTED FOUND, a pattern of the shell's
+    # shellcheck disable=SC2053
+    [[ $3 == $2 ]] || wrong "$1: wanted $2, found $3"
+}
+has() { [ -s "$work/word/$1" ]; }
+alive() { on gpu01 kill -0 "$(cat "$work/word/$1")" 2>/dev/null; }
+job() { # NAME LINES: a job's script
+    printf '#!/bin/sh\n%s\n' "$2" >"$work/word/$1.sh"
+    chmod 755 "$work/word/$1.sh"
+    echo "$work/word/$1.sh"
+}
+alice=1001 bob=1002
+
+settings() { printf 'STATE=%s\nLOG=%s\n%s\n' "$work/log" "$work/log/scripts" "$1" >"$work/etc/cleanslate/settings"; }
+logged() { { cat "$work/log/scripts"; on gpu02 cat /var/log/cleanslate-slurm.log; } 2>/dev/null || :; }
+forget_log() { rm -f "$work/log/scripts"; on gpu02 rm -f /var/log/cleanslate-slurm.log; }
+
+# --- jobs -------------------------------------------------------------------------------------------------------------
+
+hold() { echo "$source_copy/hold.py $*"; }
+
+# Ends while its worker holds a GPU; beside it, on the same node, another job of the same user and one of another's.
+an_epilog_ends_what_its_own_job_has_left_and_nobody_elses() {
+    local left again other
+    again=$(submit $alice -w gpu01 "$(job again "$(hold 1 3000 "$work/word/again" daemon)
+sleep 1000")")
+    wait_for "alice's other worker" has again
+    other=$(submit $bob -w gpu01 "$(job other "$(hold 1 2000 "$work/word/other" daemon)
+exec $(hold 1 1000 "$work/word/foreground")")")
+    wait_for "bob's worker" has other
+    wait_for "bob's job" has foreground
+    left=$(submit $alice -w gpu01 "$(job left "$(hold 0 40000 "$work/word/left" daemon)
+until [ -s $work/word/left ]; do sleep 0.1; done")")
+    wait_for "the worker that is left" has left
+    wait_for "the job's end" is_over "$left"
+    if alive left; then wrong "the worker of job $left lives"; fi
+    for worker in again other foreground; do alive $worker || wrong "$worker was ended, too"; done
+    expect "gpu01 afterwards" '@(mixed|allocated|idle)' "$(node_state gpu01)"
+    expect "who was signalled" "$(cat "$work/word/left") TERM" "$(signalled)"
+    slurm scancel "$again" "$other"
+    wait_for "the end of the other jobs" is_over "$again"
+    wait_for "the end of the other jobs" is_over "$other"
+    for worker in again other foreground; do if alive $worker; then wrong "$worker was not ended by its own epilog"; fi; done
+    wait_for "two idle nodes" nodes_are_idle
+}
+# Who was sent which signal, by the audit log.
+signalled() {
+    sed -n 's/.*"event":"result".*"signal":"\([A-Z]*\)".*"pid":\([0-9]*\).*/\2 \1/p' "$work/log/cleanslate/audit.jsonl" 2>/dev/null |
+        sort -u | tr '\n' ',' | sed 's/,$//'
+}
+
+dirty_gpu02() {
+    rm -f "$work/word/stray"
+    on gpu02 setpriv --reuid 1004 --regid 1004 --clear-groups "$source_copy/hold.py" 1 9000 "$work/word/stray" daemon
+    wait_for "a worker outside of any job" has stray
+}
+clean_gpu02() { on gpu02 kill -9 "$(cat "$work/word/stray")"; }
+
+a_prolog_keeps_a_job_off_a_dirty_node() {
+    dirty_gpu02
+    local id
+    id=$(submit $alice -w gpu02 "$(job kept "echo ran >$work/word/kept")")
+    wait_for "the drain of gpu02" is_draining gpu02
+    wait_for "the requeue" is_pending "$id"
+    expect "the reason" 'cleanslate: GPU 0 dirty: held by dave' "$(node_reason gpu02)"
+    if has kept; then wrong "the job ran on a dirty node"; fi
+    slurm scancel "$id"
+    clean_gpu02
+    slurm scontrol update NodeName=gpu02 State=RESUME
+    wait_for "two idle nodes" nodes_are_idle
+    submit $alice -w gpu02 "$work/word/kept.sh" >/dev/null
+    wait_for "a job on the node that is clean again" has kept
+    wait_for "two idle nodes" nodes_are_idle
+}
+is_draining() { [[ $(node_state "$1") == drain* ]]; }
+is_pending() { [ "$(slurm squeue -h -j "$1" -o %T)" = PENDING ]; }
+
+a_set_up_that_does_not_work_drains_nobody() {
+    dirty_gpu02
+    local broken
+    for broken in CLEANSLATE=/none/cleanslate CLEANSLATE=/bin/false DEADLINE=5 LIMIT=0.001 'CLEANSLATE=('; do
+        settings "$broken"
+        rm -f "$work/word/ran"
+        forget_log
+        submit $alice -w gpu02 "$(job ran "echo ran >$work/word/ran")" >/dev/null
+        wait_for "the job with $broken" has ran
+        wait_for "two idle nodes with $broken" nodes_are_idle
+        expect "the log with $broken" '*prolog: *ON_ERROR=pass*' "$(logged)"
+    done
+    settings ''
+    mv "$work/etc/cleanslate/common" "$work/etc/cleanslate/uncommon"
+    on gpu02 "$work/etc/cleanslate/prolog" || wrong "the prolog without common ended with $?"
+    mv "$work/etc/cleanslate/uncommon" "$work/etc/cleanslate/common"
+}
+
+# gpu02 is dirty: what holds /dev/nvidia1 has nvidia-smi's GPU 0. This Slurm gives out no GPUs: the variable is set by hand.
+a_prolog_judges_the_gpus_of_its_job_alone() {
+    prolog_of() { on gpu02 env -i SLURM_JOB_ID=77 SLURM_JOB_UID=$alice SLURMD_NODENAME=gpu02 "$@" "$work/etc/cleanslate/prolog"; }
+    prolog_of SLURM_JOB_GPUS=0 || wrong "the prolog of a job on the clean GPU ended with $?"
+    expect "gpu02" idle "$(node_state gpu02)"
+    if prolog_of SLURM_JOB_GPUS=0,1; then wrong "the prolog lets a job in on a dirty GPU"; fi
+    expect "gpu02" 'drain*' "$(node_state gpu02)"
+    expect "the reason" 'cleanslate: GPU 0 dirty: held by dave' "$(node_reason gpu02)"
+    slurm scontrol update NodeName=gpu02 State=RESUME
+    forget_log
+    prolog_of SLURM_JOB_GPUS=7 || wrong "the prolog of a job with a GPU that is not there ended with $?"
+    expect "the log" '*no uuid is known of its GPUs 7*' "$(logged)"
+    settings ON_ERROR=fail
+    if prolog_of SLURM_JOB_GPUS=7; then wrong "the prolog passes what it cannot look at, with ON_ERROR=fail"; fi
+    settings ''
+}
+
+# gpu02 is dirty.
+a_health_check_drains_a_dirty_idle_node_and_resumes_none() {
+    on gpu02 env -i "$work/etc/cleanslate/healthcheck" || wrong "healthcheck: status $?"
+    expect "gpu02 after the health check" 'drain*' "$(node_state gpu02)"
+    expect "the reason" 'cleanslate: GPU 0 dirty: held by dave' "$(node_reason gpu02)"
+    slurm scontrol update NodeName=gpu02 State=RESUME
+    slurm scontrol update NodeName=gpu02 State=DRAIN Reason='fan broken'
+    on gpu02 env -i "$work/etc/cleanslate/healthcheck" || wrong "healthcheck: status $?"
+    expect "the reason of somebody else" 'fan broken' "$(node_reason gpu02)"
+    clean_gpu02
+    on gpu02 env -i "$work/etc/cleanslate/healthcheck" || wrong "healthcheck: status $?"
+    expect "gpu02, which is clean" 'drain*' "$(node_state gpu02)"
+    slurm scontrol update NodeName=gpu02 State=RESUME
+    on gpu01 env -i "$work/etc/cleanslate/healthcheck" || wrong "healthcheck: status $?"
+    wait_for "two idle nodes" nodes_are_idle
+}
+
+part_jobs() {
+    source_copy=$work/bin
+    cp "$source/tests/slurm/hold.py" "$source_copy/"
+    chmod 755 "$source_copy/hold.py"
+    install_scripts
+    start_cluster
+    an_epilog_ends_what_its_own_job_has_left_and_nobody_elses
+    a_prolog_keeps_a_job_off_a_dirty_node
+    a_set_up_that_does_not_work_drains_nobody
+    a_prolog_judges_the_gpus_of_its_job_alone
+    a_health_check_drains_a_dirty_idle_node_and_resumes_none
+}
+
+# --- array ------------------------------------------------------------------------------------------------------------
+
+merge() { # WANTED_STATUS ARGUMENTS: of the reports that are there
+    local wanted=$1 status=0
+    shift
+    "$build/cleanslate" report merge "$work"/word/shard-*.json "$@" || status=$?
+    [ "$status" -eq "$wanted" ] || wrong "merge ended with $status, expected $wanted"
+}
+names() { sed -n 's/^{"name":"\([^"]*\)".*/\1/p' "$1" | sort; }
+part_array() {
+    local array hosts=2000 scale=$work/scale
+    mkfifo "$work/ends"
+    "$build/fleet/simfleet" "$scale" --hosts $hosts --gpus 2 --port 0 --share dirty=1 <"$work/ends" >"$work/log/simfleet" 2>&1 &
+    exec 8>"$work/ends"
+    start_cluster
+    wait_for "the fleet" test -e "$scale/ready"
+    local check="cleanslate check -i $scale/inventory.yaml --known-hosts $scale/known_hosts --no-history -q"
+    # Its third task waits before it begins, for the test to kill it.
+    job shard "export HOME=$work/word
+[ \$SLURM_ARRAY_TASK_ID != 2 ] || [ -e $work/word/go ] || { echo \$SLURMD_NODENAME kill -9 \$\$ >$work/word/waits; wait=--jitter=1h; }
+exec $work/bin/$check \$wait --shard auto/4 --format json=$work/word/shard-\$SLURM_ARRAY_TASK_ID.json" >/dev/null
+    array=$(submit 0 --array=0-3 "$work/word/shard.sh")
+    wait_for "the third task" has waits
+    for task in 0 1 3; do wait_for "the report of task $task" has "shard-$task.json"; done
+    # scancel would begin with TERM, after which there is a report, of hosts that were not tried.
+    # shellcheck disable=SC2046  # words
+    on $(cat "$work/word/waits")
+    wait_for "the end of the array" is_over "$array"
+    if has shard-2.json; then wrong "the killed task has a report"; fi
+
+    merge 3 --format json="$work/part.json" >"$work/part.txt"
+    expect "hosts in the merged report" $hosts "$(names "$work/part.json" | wc -l)"
+    local missing
+    missing=$(grep -c '"code":"shard-missing"' "$work/part.json")
+    expect "hosts of the missing shard" "$("$build/cleanslate" hosts -i "$scale/inventory.yaml" --shard 3/4 | wc -l)" "$missing"
+    expect "the text" '*shard 3/4 has no report*' "$(cat "$work/part.txt")"
+
+    # The one is run again, alone.
+    : >"$work/word/go"
+    array=$(submit 0 --array=2 "$work/word/shard.sh")
+    wait_for "the report of the third task" has shard-2.json
+    merge 1 --format json="$work/whole.json" >/dev/null
+    expect "hosts in the whole" $hosts "$(names "$work/whole.json" | wc -l)"
+    expect "who is not clean" "$(sort "$scale/kinds.txt")" "$(not_clean "$work/whole.json")"
+    wait_for "the end of the array" is_over "$array"
+}
+not_clean() {
+    sed -n 's/^{"name":"\([^"]*\)","address":[^,]*,"port":[^,]*,"verdict":"\([a-z]*\)".*/\1 \2/p' "$1" | grep -v ' clean$' | sort
+}
+
+"part_$part"
+$good || exit 1
+echo "as expected"
