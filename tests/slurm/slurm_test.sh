@@ -38,7 +38,8 @@ job() { # NAME LINES: a job's script
 }
 alice=1001 bob=1002
 
-settings() { printf 'STATE=%s\nLOG=%s\n%s\n' "$work/log" "$work/log/scripts" "$1" >"$work/etc/cleanslate/settings"; }
+# With more time than a node needs that is not this machine.
+settings() { printf 'STATE=%s\nLOG=%s\nDEADLINE=60s\nLIMIT=90\n%s\n' "$work/log" "$work/log/scripts" "$1" >"$work/etc/cleanslate/settings"; }
 logged() { { cat "$work/log/scripts"; on gpu02 cat /var/log/cleanslate-slurm.log; } 2>/dev/null || :; }
 forget_log() { rm -f "$work/log/scripts"; on gpu02 rm -f /var/log/cleanslate-slurm.log; }
 
@@ -176,6 +177,21 @@ merge() { # WANTED_STATUS ARGUMENTS: of the reports that are there
     [ "$status" -eq "$wanted" ] || wrong "merge ended with $status, expected $wanted"
 }
 names() { sed -n 's/^{"name":"\([^"]*\)".*/\1/p' "$1" | sort; }
+# The one of docs/slurm.md, in this test's folders. Its third task waits before it begins, for the test to kill it.
+page_script() {
+    local text waits
+    text=$(sed -n '/^    #!\/bin\/sh/,/ARRAY_TASK_ID[.]json/s/^    //p' "$source/docs/slurm.md")
+    waits="export HOME=$work/word
+[ \$SLURM_ARRAY_TASK_ID != 2 ] || [ -e $work/word/go ] || {
+    echo \$SLURMD_NODENAME kill -9 \$\$ >$work/word/waits
+    wait=--jitter=1h
+}"
+    text=${text//\/shared\/fleet.yaml/$scale/inventory.yaml --known-hosts $scale/known_hosts \$wait}
+    text=${text//\/shared\//$work/word/}
+    printf '%s\n' "${text//exec cleanslate/$waits
+exec $work/bin/cleanslate}"
+}
+
 part_array() {
     local array hosts=2000 scale=$work/scale
     mkfifo "$work/ends"
@@ -183,12 +199,8 @@ part_array() {
     exec 8>"$work/ends"
     start_cluster
     wait_for "the fleet" test -e "$scale/ready"
-    local check="cleanslate check -i $scale/inventory.yaml --known-hosts $scale/known_hosts --no-history -q"
-    # Its third task waits before it begins, for the test to kill it.
-    job shard "export HOME=$work/word
-[ \$SLURM_ARRAY_TASK_ID != 2 ] || [ -e $work/word/go ] || { echo \$SLURMD_NODENAME kill -9 \$\$ >$work/word/waits; wait=--jitter=1h; }
-exec $work/bin/$check \$wait --shard auto/4 --format json=$work/word/shard-\$SLURM_ARRAY_TASK_ID.json" >/dev/null
-    array=$(submit 0 --array=0-3 "$work/word/shard.sh")
+    page_script >"$work/word/shard.sh"
+    array=$(SWEEP=shard submit 0 "$work/word/shard.sh")
     wait_for "the third task" has waits
     for task in 0 1 3; do wait_for "the report of task $task" has "shard-$task.json"; done
     # scancel would begin with TERM, after which there is a report, of hosts that were not tried.
@@ -206,7 +218,7 @@ exec $work/bin/$check \$wait --shard auto/4 --format json=$work/word/shard-\$SLU
 
     # The one is run again, alone.
     : >"$work/word/go"
-    array=$(submit 0 --array=2 "$work/word/shard.sh")
+    array=$(SWEEP=shard submit 0 --array=2 "$work/word/shard.sh")
     wait_for "the report of the third task" has shard-2.json
     merge 1 --format json="$work/whole.json" >/dev/null
     expect "hosts in the whole" $hosts "$(names "$work/whole.json" | wc -l)"
