@@ -67,11 +67,17 @@ Status combine_options(Options& options, const Environment& environment) {
     if (options.local && (options.inventory || options.limit))
         return fail("usage", "--local is this machine: it does not go together with -i or -l");
     if (auto shard = combine_shard(options, environment); !shard) return shard;
+    if (options.last_failed && (options.targets || options.local))
+        return fail("usage",
+                    "--last-failed is of an inventory's hosts: it does not go together with -H or --local");
+    if (options.last_failed && options.shard)
+        return fail("usage",
+                    "--last-failed does not go together with --shard: each shard has a history of its own");
     const bool must_say = options.command == Command::clear || options.command == Command::run;
-    if (must_say && !options.limit && !options.targets && !options.local)
+    if (must_say && !options.limit && !options.targets && !options.local && !options.last_failed)
         return fail("usage", std::string(to_string(options.command)) +
                                  " must be told which hosts: -l LIMIT (-l all for every host of the "
-                                 "inventory), -H or --local");
+                                 "inventory), --last-failed, -H or --local");
     if (!options.inventory && !options.targets && !options.local) {
         const auto found = environment.find("CLEANSLATE_INVENTORY");
         if (found == environment.end() || found->second.empty())
@@ -81,6 +87,9 @@ Status combine_options(Options& options, const Environment& environment) {
                     (options.command == Command::trust ? " or -H TARGETS" : ", -H TARGETS or --local"));
         options.inventory = found->second;
     }
+    if (options.last_failed && options.inventory == "-")
+        return fail("usage",
+                    "--last-failed looks for earlier sweeps of the same inventory: give it as a file");
     if (options.command == Command::run && trim(options.remote_command).empty())
         return fail("usage", "run wants a command after --, as in: cleanslate run -l all -- uptime");
     return {};

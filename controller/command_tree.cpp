@@ -15,6 +15,7 @@ void add_options_of(Command command, CLI::App& app, Options& options) {
         case Command::check:
         case Command::clear:
             add_host_options(app, options);
+            add_last_failed_options(app, options);
             if (command == Command::clear) add_killing_options(app, options);
             if (command == Command::clear) add_bounding_options(app, options);
             add_reach_options(app, options);
@@ -29,6 +30,7 @@ void add_options_of(Command command, CLI::App& app, Options& options) {
             return;
         case Command::run:
             add_host_options(app, options);
+            add_last_failed_options(app, options);
             app.add_flag("--yes", options.yes, "Do not ask. Without a terminal --yes is required");
             app.add_flag("--raw-commands", options.raw_commands,
                          "Show and store the command with the secrets in it (default: masked)");
@@ -48,6 +50,7 @@ void add_options_of(Command command, CLI::App& app, Options& options) {
         case Command::hosts:
             add_host_options(app, options);
             add_hosts_options(app, options);
+            add_last_failed_options(app, options);
             return;
         case Command::playbooks:
             options.playbook.clear();

@@ -3,9 +3,12 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "base/text.hpp"
 #include "controller/console.hpp"
 #include "controller/exit_status.hpp"
+#include "controller/last_failed.hpp"
 #include "controller/page.hpp"
 #include "playbooks/playbook.hpp"
 
@@ -28,9 +31,34 @@ void list_playbooks(Output& out) {
     }
 }
 
+// Nobody is left to be asked: lists of hosts are emptied all the same, so that none of an earlier sweep
+// stays.
+int nothing_to_repeat(const Context& context) {
+    if (const auto emptied = empty_host_lists(context.options); !emptied) {
+        print_error(emptied.error());
+        return exit_internal;
+    }
+    const auto& formats = context.options.formats;
+    const bool only_text = std::ranges::all_of(
+        formats, [](const auto& form) { return form.format == Format::text && form.to_stdout(); });
+    if (!only_text) Console(STDERR_FILENO).write("note: no report is written\n");
+    return context.options.expect_hosts ? 1 : 0;
+}
+
+int repeat_last_failed(const Context& context) {
+    const auto last = narrow_to_last_failed(context.options, context.environment);
+    if (!last) return usage(last.error());
+    for (const std::string& note : last->notes)
+        Console(STDERR_FILENO).write("note: " + printable(note) + "\n");
+    if (!last->narrowed) return nothing_to_repeat(context);
+    return run_command_line(
+        {*last->narrowed, context.environment, context.arguments, context.terminal, context.out});
+}
+
 }  // namespace
 
 int run_command_line(const Context& context) {
+    if (context.options.last_failed) return repeat_last_failed(context);
     switch (context.options.command) {
         case Command::check:
         case Command::clear:

@@ -84,8 +84,9 @@ std::string names_text(const Options& options, const std::vector<inventory::Host
 Result<std::string> with_groups(const Options& options) {
     const auto inventory = load_inventory(options);
     if (!inventory) return std::unexpected(inventory.error());
-    auto hosts = inventory->select(options.limit.value_or("all"));
+    auto hosts = inventory->select(limit_of(options));
     if (!hosts) return std::unexpected(hosts.error());
+    keep_only(options, *hosts);
     if (auto share = take_share(*hosts, options); !share) return std::unexpected(share.error());
     const auto groups = groups_of(*inventory, *hosts);
     if (!options.groups) return hosts_json(*hosts, groups);

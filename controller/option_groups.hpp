@@ -13,6 +13,7 @@ void add_host_options(CLI::App& app, Options& options);
 void add_hosts_options(CLI::App& app, Options& options);  // of `hosts` alone
 void add_shard_option(CLI::App& app, Options& options);
 Status combine_shard(Options& options, const Environment& environment);
+void add_last_failed_options(CLI::App& app, Options& options);
 void add_reach_options(CLI::App& app, Options& options);
 void add_judging_options(CLI::App& app, Options& options);
 void add_baseline_options(CLI::App& app, Options& options);

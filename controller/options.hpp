@@ -55,6 +55,8 @@ struct Options {
     std::optional<Shard> shard;
     bool folded = false;  // hosts
     bool groups = false;  // hosts
+    bool last_failed = false;
+    std::optional<std::vector<std::string>> only;  // of those that are selected; of --last-failed
     // How they are reached
     std::optional<std::string> user;
     std::vector<std::string> identities;

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "base/files.hpp"
 #include "base/text.hpp"
@@ -51,13 +52,22 @@ Result<std::optional<Share>> take_share(std::vector<inventory::Host>& hosts, con
     return std::optional(std::move(*share));
 }
 
+std::string limit_of(const Options& options) { return options.only ? "all" : options.limit.value_or("all"); }
+
+void keep_only(const Options& options, std::vector<inventory::Host>& hosts) {
+    if (!options.only) return;
+    const std::unordered_set<std::string> only(options.only->begin(), options.only->end());
+    std::erase_if(hosts, [&](const inventory::Host& host) { return !only.contains(host.name); });
+}
+
 Result<Selection> select_hosts(const Options& options) {
     if (options.local) return Selection{{this_machine()}, {}, {}};
     auto inventory = load_inventory(options);
     if (!inventory) return std::unexpected(inventory.error());
     auto notes = inventory->notes();
-    auto hosts = std::move(*inventory).select(options.limit.value_or("all"));
+    auto hosts = std::move(*inventory).select(limit_of(options));
     if (!hosts) return std::unexpected(hosts.error());
+    keep_only(options, *hosts);
     if (hosts->empty()) return fail("limit", "no host is selected");
     auto share = take_share(*hosts, options);
     if (!share) return std::unexpected(share.error());

@@ -83,6 +83,17 @@ TEST(Hosts, AnEmptyLimitIsALimitAndNotEverything) {
     EXPECT_EQ(read({"check", "-i", "fleet.yaml", "-l", ""}).limit, "");
 }
 
+TEST(Hosts, MayBeThoseThatWereNotClean) {
+    EXPECT_TRUE(read({"clear", "-i", "fleet.yaml", "--last-failed"}).last_failed);
+    EXPECT_EQ(read({"clear", "-i", "fleet.yaml", "--last-failed", "-l", "rack1"}).limit, "rack1");
+    EXPECT_EQ(read({"hosts", "-i", "fleet.yaml", "--last-failed", "--history", "h"}).history, "h");
+    EXPECT_TRUE(read({"run", "-i", "fleet.yaml", "--last-failed", "--", "true"}).last_failed);
+    EXPECT_THAT(refusal({"check", "-H", "gpu01", "--last-failed"}), HasSubstr("--last-failed"));
+    EXPECT_THAT(refusal({"check", "--local", "--last-failed"}), HasSubstr("--last-failed"));
+    EXPECT_THAT(refusal({"check", "-i", "x", "--last-failed", "--shard", "1/4"}), HasSubstr("--shard"));
+    EXPECT_THAT(refusal({"check", "-i", "-", "--last-failed"}), HasSubstr("give it as a file"));
+}
+
 TEST(Run, TakesTheWordsAfterTheMarkerAsTheyAre) {
     const auto command = [](const Words& words) {
         Words all{"run", "-H", "gpu01", "--yes", "--"};

@@ -1,0 +1,61 @@
+#include "controller/history/not_clean.hpp"
+
+#include <gmock/gmock.h>
+
+#include "nights.hpp"
+
+namespace cleanslate::controller::history::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+class NotCleanHosts : public WithHistory {
+  protected:
+    NotClean found(const std::string& inventory = "/etc/fleet.yaml") {
+        const auto hosts = not_clean(store(), inventory);
+        EXPECT_TRUE(hosts) << (hosts ? "" : hosts.error().message);
+        return hosts.value_or(NotClean{});
+    }
+};
+
+TEST_F(NotCleanHosts, AreAllThatWereNotSeenCleanInTheirOrder) {
+    night({unreachable_host("z"), clean("y"), sick("x"), dirty("w"), not_tried_host("a")});
+    const auto last = found();
+    EXPECT_THAT(last.names, ElementsAre("z", "x", "w", "a"));
+    EXPECT_EQ(last.hosts, 5u);
+    EXPECT_EQ(last.sweep.id, 1);
+}
+
+TEST_F(NotCleanHosts, AreThoseOfTheNewestSweepOfTheInventoryWhateverItsLimit) {
+    night({dirty("a"), dirty("b")});
+    night({clean("a"), dirty("b")}, {"/etc/fleet.yaml", "rack1"});
+    night({dirty("c")}, {"/etc/other.yaml", "all"});
+    EXPECT_THAT(found().names, ElementsAre("b"));
+    EXPECT_THAT(found("/etc/other.yaml").names, ElementsAre("c"));
+    night({clean("a")}, {"/etc/fleet.yaml", "a"});
+    EXPECT_THAT(found().names, IsEmpty());
+}
+
+TEST_F(NotCleanHosts, OfASweepThatWasCutAreAlsoThoseThatItNeverBegan) {
+    Report cut = report_of({clean("a"), not_tried_host("b"), not_tried_host("c")});
+    cut.result.interrupted = true;
+    night_of(cut);
+    EXPECT_THAT(found().names, ElementsAre("b", "c"));
+}
+
+TEST_F(NotCleanHosts, OfADryRunCount) {
+    Report dry = report_of({dirty("a"), clean("b")}, "clear");
+    dry.dry_run = true;
+    night_of(dry);
+    EXPECT_THAT(found().names, ElementsAre("a"));
+}
+
+TEST_F(NotCleanHosts, OfAnInventoryThatNobodyLookedAtAreAnError) {
+    EXPECT_EQ(not_clean(store(), "/etc/fleet.yaml").error().kind, "history_no_sweep");
+    night({dirty("a")});
+    EXPECT_EQ(not_clean(store(), "/etc/other.yaml").error().kind, "history_no_sweep");
+}
+
+}  // namespace
+}  // namespace cleanslate::controller::history::testing
