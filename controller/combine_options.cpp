@@ -11,7 +11,7 @@ namespace {
 bool has_hosts(Command command) {
     return command != Command::playbooks && command != Command::parse && command != Command::explain &&
            command != Command::audit && command != Command::report && command != Command::history &&
-           command != Command::drain_list;
+           command != Command::drain_list && command != Command::config;
 }
 
 // Stdout takes one report or list of hosts, and so does each file.
@@ -36,8 +36,6 @@ Status combine_formats(Options& options) {
     if (options.command == Command::run && std::ranges::any_of(options.formats, surveys_gpus))
         return fail("usage", "run surveys no GPU: it has no form csv or prom");
     if (on_stdout == 0) options.formats.push_back({Format::text, "-"});
-    if (options.history && options.no_history)
-        return fail("usage", "--history does not go together with --no-history");
     return combine_unattended(options);
 }
 
@@ -80,12 +78,15 @@ Status combine_options(Options& options, const Environment& environment) {
                                  "inventory), --last-failed, -H or --local");
     if (!options.inventory && !options.targets && !options.local) {
         const auto found = environment.find("CLEANSLATE_INVENTORY");
-        if (found == environment.end() || found->second.empty())
+        const bool in_environment = found != environment.end() && !found->second.empty();
+        if (!in_environment && options.beneath.inventory.empty())
             return fail(
                 "usage",
                 std::string("which hosts? Give -i INVENTORY (or set $CLEANSLATE_INVENTORY)") +
                     (options.command == Command::trust ? " or -H TARGETS" : ", -H TARGETS or --local"));
-        options.inventory = found->second;
+        if (!in_environment && options.beneath.inventory.size() > 1)
+            return fail("usage", "the config file names several inventories: name one, or give -i");
+        options.inventory = in_environment ? found->second : options.beneath.inventory.front();
     }
     if (options.last_failed && options.inventory == "-")
         return fail("usage",

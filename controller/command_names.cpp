@@ -30,6 +30,8 @@ std::string_view to_string(Command command) {
             return "history";
         case Command::drain_list:
             return "drain-list";
+        case Command::config:
+            return "config";
     }
     return "";
 }

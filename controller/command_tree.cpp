@@ -1,14 +1,15 @@
 #include "controller/command_tree.hpp"
 
+#include "controller/config/keys.hpp"
 #include "controller/option_groups.hpp"
 
 namespace cleanslate::controller {
 namespace {
 
 constexpr Command all_commands[] = {
-    Command::check,  Command::clear,     Command::run,       Command::hosts,    Command::trust,
-    Command::audit,  Command::playbooks, Command::parse,     Command::baseline, Command::explain,
-    Command::report, Command::history,   Command::drain_list};
+    Command::check,  Command::clear,     Command::run,        Command::hosts,    Command::trust,
+    Command::audit,  Command::playbooks, Command::parse,      Command::baseline, Command::explain,
+    Command::report, Command::history,   Command::drain_list, Command::config};
 
 void add_options_of(Command command, CLI::App& app, Options& options) {
     switch (command) {
@@ -92,6 +93,9 @@ void add_options_of(Command command, CLI::App& app, Options& options) {
         case Command::drain_list:
             add_drain_list_options(app, options);
             return;
+        case Command::config:
+            add_report_options(app, options);
+            return;
     }
 }
 
@@ -115,6 +119,7 @@ std::unique_ptr<CommandTree> command_tree() {
         sub->group("Commands");
         sub->footer(std::string(footer_of(command)));
         add_options_of(command, *sub, options);
+        if (config::reads_config(command) || command == Command::config) add_config_option(*sub, options);
         line->subcommands[command] = sub;
     }
     return line;

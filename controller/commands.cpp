@@ -84,6 +84,8 @@ int run_command_line(const Context& context) {
             return history_command(context);
         case Command::drain_list:
             return drain_list_command(context);
+        case Command::config:
+            return config_command(context);
     }
     return exit_internal;
 }

@@ -30,6 +30,7 @@ int trust_command(const Context& context);
 int report_command(const Context& context);
 int history_command(const Context& context);
 int drain_list_command(const Context& context);
+int config_command(const Context& context);
 
 int run_command_line(const Context& context);  // whichever it is
 

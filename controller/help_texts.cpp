@@ -53,6 +53,8 @@ std::string_view description_of(Command command) {
             return "Earlier sweeps: list, show and compare them, and who leaves most behind";
         case Command::drain_list:
             return "Print what tells Slurm to drain the nodes that a report finds not clean";
+        case Command::config:
+            return "Print each setting in force, its value and where that comes from";
     }
     return "";
 }
@@ -192,6 +194,17 @@ Examples:
 Exit status: 0, also where there is nothing to drain; 2 usage, or a file that
 cannot be read or is no report; 5 where a line failed, or a name is none for
 Slurm.)";
+        case Command::config:
+            return R"(As a config file would have it: what nobody has set stands behind a #. Options
+win over the environment, that over ~/.config/cleanslate/config.yaml, and that
+over /etc/cleanslate/config.yaml. docs/config.md lists the keys.
+
+Examples:
+  cleanslate config
+  cleanslate config --config ./mine.yaml --format json
+
+Exit status: 0; 2 where a config file is broken, with its place; 5 where the
+answer could not be written.)";
     }
     return "";
 }

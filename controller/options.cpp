@@ -24,6 +24,20 @@ std::unexpected<EarlyEnd> usage_error(const std::string& message, std::string_vi
                                         std::string(command) + " --help`.\n"});
 }
 
+std::string error_text(const Error& error) {
+    return "cleanslate: " + printable(error.message) + "\n" +
+           (error.remedy.empty() ? "" : "  -> " + printable(error.remedy) + "\n");
+}
+
+Status fill_from_config(CLI::App& command, Options& options, const Environment& environment,
+                        const std::string& site) {
+    if (!config::reads_config(options.command)) return {};
+    const auto config = config::load_config(options.config, environment, site);
+    if (auto read = config.state(); !read) return read;
+    if (auto right = config::check_values(config); !right) return right;
+    return apply_config(command, options, config);
+}
+
 // The words after the first "--" are run's command and none of CLI11's business.
 std::string take_remote_command(std::vector<std::string>& arguments) {
     const auto marker = std::ranges::find(arguments, "--");
@@ -47,7 +61,7 @@ std::string no_such_command(const std::string& word, const CommandTree& line) {
 }  // namespace
 
 std::expected<Options, EarlyEnd> read_command_line(const std::vector<std::string>& arguments,
-                                                   const Environment& environment) {
+                                                   const Environment& environment, const std::string& site) {
     const auto line = command_tree();
     std::vector<std::string> words = arguments;
     std::string remote_command;
@@ -76,6 +90,9 @@ std::expected<Options, EarlyEnd> read_command_line(const std::vector<std::string
     for (auto& [command, options] : line->options) {
         if (!line->subcommands.at(command)->parsed()) continue;
         options.remote_command = remote_command;
+        if (auto filled = fill_from_config(*line->subcommands.at(command), options, environment, site);
+            !filled)
+            return std::unexpected(EarlyEnd{2, "", error_text(filled.error())});
         if (auto combined = combine_options(options, environment); !combined)
             return usage_error(combined.error().message, to_string(command));
         return options;

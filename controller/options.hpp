@@ -30,7 +30,8 @@ enum class Command {
     trust,
     report,
     history,
-    drain_list
+    drain_list,
+    config
 };
 std::string_view to_string(Command command);
 // check, clear, run: what contacts hosts and ends with a report of them.
@@ -44,8 +45,18 @@ std::string_view to_string(HistoryAction action);
 
 enum class ColorMode { automatic, always, never };
 
+// What a config file says and an inventory may say better: the inventory's word wins. docs/config.md.
+struct Beneath {
+    std::vector<std::string> inventory;  // beneath $CLEANSLATE_INVENTORY
+    std::optional<std::string> user, jump;
+    std::vector<std::string> identities;
+    std::optional<Mebibytes> max_used;  // beneath a baseline, too
+};
+
 struct Options {
     Command command = Command::check;
+    std::optional<std::string> config;  // --config FILE
+    Beneath beneath;
     // Which hosts
     std::optional<std::string> inventory;  // -i, else $CLEANSLATE_INVENTORY
     std::optional<std::string> limit;
@@ -147,9 +158,14 @@ struct EarlyEnd {
 
 using Environment = std::map<std::string, std::string>;
 
-// Reads a command line, `arguments` without the program's name. Never throws.
+// The config file of the whole site.
+inline constexpr const char* site_config = "/etc/cleanslate/config.yaml";
+
+// Reads a command line, `arguments` without the program's name, and the config files beneath it: the user's,
+// which --config and the environment name, and `site`. Never throws.
 std::expected<Options, EarlyEnd> read_command_line(const std::vector<std::string>& arguments,
-                                                   const Environment& environment);
+                                                   const Environment& environment,
+                                                   const std::string& site = site_config);
 
 // The whole process's environment.
 Environment environment_of_process();

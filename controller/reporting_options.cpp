@@ -91,11 +91,14 @@ void add_audit_option(CLI::App& app, Options& options) {
 }
 
 void add_history_options(CLI::App& app, Options& options) {
-    add_text(app, "--history", "FILE", options.history,
-             "Add this sweep to a history (default: $XDG_STATE_HOME/cleanslate/history.db, else "
-             "~/.local/state/cleanslate/history.db)")
+    CLI::Option* const file =
+        add_text(app, "--history", "FILE", options.history,
+                 "Add this sweep to a history (default: $XDG_STATE_HOME/cleanslate/history.db, else "
+                 "~/.local/state/cleanslate/history.db)");
+    file->group("Report");
+    app.add_flag("--no-history", options.no_history, "Keep this sweep out of any history")
+        ->excludes(file)
         ->group("Report");
-    app.add_flag("--no-history", options.no_history, "Keep this sweep out of any history")->group("Report");
 }
 
 }  // namespace cleanslate::controller

@@ -85,11 +85,13 @@ agentless::HostTask task_for(const inventory::Host& host, const Options& options
     // A user in -H stands closer to its host than -u does.
     if (options.user && !(options.targets && host.user)) task.host.user = options.user;
     if (!options.identities.empty()) task.host.identity_file.reset();
+    if (!host.proxy_jump) task.host.proxy_jump = options.beneath.jump;
     agentless::Expectations& expect = task.expectations;
     expect.gpus = host.gpus;
     expect.max_used = host.max_used;
     if (options.max_used) expect.max_used = options.max_used;
     expect.baseline = std::move(baseline);
+    if (!expect.max_used && !expect.baseline) expect.max_used = options.beneath.max_used;
     expect.unified_memory = host.unified_memory.value_or(false);
     expect.require_holders = options.require_holders;
     expect.raw_commands = options.raw_commands;
@@ -114,8 +116,8 @@ Result<std::shared_ptr<const agentless::Baseline>> load_baseline(const Options& 
 agentless::Reach reach_for(const Options& options, const Environment& environment) {
     agentless::Reach reach;
     reach.local = options.local;
-    reach.user = options.user.value_or("");
-    reach.identity_files = options.identities;
+    reach.user = options.user.value_or(options.beneath.user.value_or(""));
+    reach.identity_files = options.identities.empty() ? options.beneath.identities : options.identities;
     reach.agent_socket = value_of(environment, "SSH_AUTH_SOCK");
     reach.known_hosts = options.known_hosts;
     reach.host_key_check = options.host_key_check;

@@ -1,6 +1,6 @@
 #pragma once
 // From the command line and the inventory to what a sweep needs. Precedence: flag given > host variable >
-// nearest group (the inventory has done that) > default.
+// nearest group (the inventory has done that) > config file > default.
 
 #include <memory>
 #include <optional>

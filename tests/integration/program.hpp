@@ -88,6 +88,8 @@ class Operator {
     std::map<std::string, std::string> environment() const {
         return {{"HOME", home_.path()},
                 {"XDG_STATE_HOME", home_ / "state"},
+                {"XDG_CONFIG_HOME", home_ / "config"},
+                {"CLEANSLATE_CONFIG", ""},
                 {"SSH_AUTH_SOCK", ""},
                 {"CLEANSLATE_INVENTORY", fleet_.folder() + "/inventory.yaml"}};
     }

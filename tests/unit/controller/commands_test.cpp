@@ -318,5 +318,59 @@ TEST_F(Program, RefusesAPlaybookOrInventoryBeforeAnyContact) {
     EXPECT_EQ(run({"clear", "-H", "127.0.0.1:1", "--yes", "--set", "nope=1"}).status, 2);
 }
 
+TEST_F(Program, ConfigPrintsEachSettingAndItsSource) {
+    put(folder_.file("own.yaml"), "fanout: 64\nprotect: [ours, 'a: b']\ninventory: []\n");
+    const auto text = run({"config", "--config", folder_.file("own.yaml")});
+    EXPECT_EQ(text.status, 0) << text.err;
+    EXPECT_THAT(text.out, HasSubstr("# " + folder_.file("own.yaml") + ", --config: read\n"));
+    EXPECT_THAT(text.out, ::testing::ContainsRegex("\nfanout: 64 +# .*own.yaml:1:9\n"));
+    EXPECT_THAT(text.out,
+                ::testing::ContainsRegex("\nprotect:\n  - ours +# .*own.yaml:2:11\n  - 'a: b' +# "));
+    EXPECT_THAT(text.out, ::testing::ContainsRegex("\n#timeout: 60s +# built-in default\n"));
+    EXPECT_THAT(text.out, ::testing::ContainsRegex("\nhistory: .*history.db +# .HOME\n"));
+
+    const auto json = run({"config", "--config", folder_.file("own.yaml"), "--format", "json"}).json();
+    EXPECT_EQ(json["schema"], "cleanslate.config/1");
+    for (const auto& setting : json["settings"]) {
+        if (setting["key"] != "fanout") continue;
+        EXPECT_EQ(setting["values"][0]["value"], "64");
+        EXPECT_EQ(setting["values"][0]["source"], "file");
+        EXPECT_EQ(setting["values"][0]["line"], 1);
+        EXPECT_EQ(setting["built_in"], "128");
+    }
+}
+
+TEST_F(Program, ConfigsAnswerIsAConfigFileThatSaysTheSame) {
+    put(folder_.file("own.yaml"), "fanout: 64\nprotect: [ours, 'a: b', \"it's\"]\nformat: [text, csv=x]\n");
+    const auto first = run({"config", "--config", folder_.file("own.yaml")});
+    put(folder_.file("again.yaml"), first.out);
+    const auto second = run({"config", "--config", folder_.file("again.yaml")});
+    EXPECT_EQ(second.status, 0) << second.err;
+    EXPECT_THAT(second.out, HasSubstr("  - 'it''s' "));
+    EXPECT_THAT(second.out, HasSubstr("  - csv=" + folder_.file("x") + " "));
+}
+
+TEST_F(Program, ConfigNamesWhatIsBrokenAndShowsTheRest) {
+    put(folder_.file("own.yaml"), "fanout: lots\n");
+    auto ended = run({"config", "--config", folder_.file("own.yaml")});
+    EXPECT_EQ(ended.status, 2);
+    EXPECT_THAT(ended.err, HasSubstr("own.yaml:1:9: fanout: wants a number"));
+    put(folder_.file("own.yaml"), "fan: 3\n");
+    ended = run({"config", "--config", folder_.file("own.yaml")});
+    EXPECT_EQ(ended.status, 2);
+    EXPECT_THAT(ended.out, HasSubstr(", --config: refused\n"));
+    EXPECT_THAT(ended.out, HasSubstr("\n#fanout: 128 "));
+}
+
+TEST_F(Program, WithoutAHistoryRepeatsNothing) {
+    put(folder_.file("fleet.yaml"), "all: {hosts: {gpu01: }}\n");
+    for (const std::string command : {"check", "clear", "hosts"}) {
+        const auto ended = run({command, "-i", folder_.file("fleet.yaml"), "--last-failed"});
+        EXPECT_EQ(ended.status, 2);
+        EXPECT_EQ(ended.out, "");
+        EXPECT_THAT(ended.err, HasSubstr("--last-failed"));
+    }
+}
+
 }  // namespace
 }  // namespace cleanslate::controller::testing

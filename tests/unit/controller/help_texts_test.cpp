@@ -12,8 +12,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr const char* commands[] = {"check",    "clear",   "run",   "hosts", "playbooks", "parse",
-                                    "baseline", "explain", "audit", "trust", "report",    "history"};
+constexpr const char* commands[] = {"check",   "clear", "run",   "hosts",  "playbooks", "parse", "baseline",
+                                    "explain", "audit", "trust", "report", "history",   "config"};
 constexpr const char* actions[] = {"show", "diff", "top", "prune"};
 
 TEST(Help, OfEachCommandHasItsUsageAndAnExample) {

@@ -100,6 +100,35 @@ TEST(TaskFor, KeepsTheUserOfATarget) {
     EXPECT_EQ(task_for({}, options, {}).host.user, "me");
 }
 
+TEST(TaskFor, AsksAConfigFileOnlyWhereTheInventoryIsSilent) {
+    Options options;
+    options.beneath.max_used = Mebibytes{300};
+    options.beneath.jump = "bastion";
+    EXPECT_EQ(task_for({}, options, {}).expectations.max_used, Mebibytes{300});
+    EXPECT_EQ(task_for({}, options, {}).host.proxy_jump, "bastion");
+    EXPECT_EQ(task_for(host_of_inventory(), options, {}).expectations.max_used, Mebibytes{200});
+    inventory::Host host;
+    host.proxy_jump = "none";
+    EXPECT_EQ(task_for(host, options, {}).host.proxy_jump, "none");
+    const auto baseline = std::make_shared<const agentless::Baseline>();
+    EXPECT_EQ(task_for({}, options, {}, baseline).expectations.max_used, std::nullopt);
+    options.max_used = Mebibytes{1};
+    EXPECT_EQ(task_for({}, options, {}).expectations.max_used, Mebibytes{1});
+}
+
+TEST(ReachFor, AsksAConfigFileBeneathEverythingElse) {
+    Options options;
+    options.beneath.user = "fleet";
+    options.beneath.identities = {"/id"};
+    EXPECT_EQ(reach_for(options, {}).user, "fleet");
+    EXPECT_THAT(reach_for(options, {}).identity_files, ElementsAre("/id"));
+    EXPECT_EQ(task_for({}, options, {}).host.user, std::nullopt) << "that would win over the inventory";
+    options.user = "me";
+    options.identities = {"/mine"};
+    EXPECT_EQ(reach_for(options, {}).user, "me");
+    EXPECT_THAT(reach_for(options, {}).identity_files, ElementsAre("/mine"));
+}
+
 TEST(TaskFor, AddsUpWhatIsProtectedOnEachLevel) {
     Options options;
     options.protect = {"flag", "both"};
