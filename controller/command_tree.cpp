@@ -1,6 +1,7 @@
 #include "controller/command_tree.hpp"
 
 #include "controller/config/keys.hpp"
+#include "controller/help_topics.hpp"
 #include "controller/option_groups.hpp"
 
 namespace cleanslate::controller {
@@ -99,6 +100,23 @@ void add_options_of(Command command, CLI::App& app, Options& options) {
     }
 }
 
+void add_help_command(CommandTree& line) {
+    line.help = line.app.add_subcommand("help", "Explain a topic, or a command");
+    line.help->group("Commands");
+    line.help->footer(list_of_topics() + R"(
+
+Examples:
+  cleanslate help verdicts
+  cleanslate help clear
+  cleanslate help history show
+
+Exit status: 0; 2 where there is no such topic.)");
+    line.help
+        ->add_option("TOPIC", line.help_words,
+                     "A topic, or a command with or without its action (default: what --help prints)")
+        ->expected(0, 2);
+}
+
 }  // namespace
 
 std::unique_ptr<CommandTree> command_tree() {
@@ -110,7 +128,7 @@ std::unique_ptr<CommandTree> command_tree() {
     line->app.set_version_flag("--version", [] { return version_text(); });
     line->app.get_option("--version")
         ->description("Print the versions of this program and its libraries and exit");
-    line->app.footer(std::string(program_footer()));
+    line->app.footer(std::string(program_footer()) + "\n\n" + list_of_topics());
     for (const Command command : all_commands) {
         const std::string name(to_string(command));
         CLI::App* sub = line->app.add_subcommand(name, std::string(description_of(command)));
@@ -122,6 +140,7 @@ std::unique_ptr<CommandTree> command_tree() {
         if (config::reads_config(command) || command == Command::config) add_config_option(*sub, options);
         line->subcommands[command] = sub;
     }
+    add_help_command(*line);
     return line;
 }
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "controller/help_texts.hpp"
 #include "controller/options.hpp"
@@ -15,6 +16,8 @@ struct CommandTree {
     CLI::App app{std::string(program_description())};
     std::map<Command, CLI::App*> subcommands;
     std::map<Command, Options> options;  // each command fills its own
+    CLI::App* help = nullptr;            // `cleanslate help`
+    std::vector<std::string> help_words;
 };
 
 std::unique_ptr<CommandTree> command_tree();

@@ -47,6 +47,7 @@ std::string HelpFormatter::make_usage(const CLI::App* app, std::string) const {
         {"report", "show FILE | merge FILE... [options]"},
         {"history", "[options] [ACTION]"},
         {"config", "[options]"},
+        {"help", "[TOPIC | COMMAND]"},
         {"history show", "ID [options]"},
         {"history diff", "[ID [ID]] [options]"},
         {"history top", "[options]"},

@@ -9,11 +9,17 @@
 
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "base/yaml.hpp"
 
 namespace cleanslate::controller {
 
 [[noreturn]] inline void refuse(const std::string& option, const Error& error) {
     throw CLI::ValidationError(option, error.message + (error.remedy.empty() ? "" : "; " + error.remedy));
+}
+
+// A question behind a refusal; nothing where no word is near.
+inline std::string did_you_mean(const std::string& near) {
+    return near.empty() ? "" : ". Did you mean " + near + "?";
 }
 
 // An option whose text `read` turns into its value; a second one on the same command line is refused.
@@ -85,7 +91,10 @@ CLI::Option* add_choice(CLI::App& app, const std::string& names, Slot& slot,
             slot = value;
             return;
         }
-        throw CLI::ValidationError(option, "wants one of " + type + ", not '" + printable(text) + "'");
+        std::vector<std::string> words;
+        for (const auto& choice : choices) words.push_back(choice.first);
+        throw CLI::ValidationError(option, "wants one of " + type + ", not '" + printable(text) + "'" +
+                                               did_you_mean(yaml::nearest(text, words)));
     };
     return add_read(app, names, type, read, help);
 }

@@ -7,10 +7,11 @@
 #include <limits>
 
 #include "base/text.hpp"
-#include "base/yaml.hpp"
 #include "controller/command_tree.hpp"
+#include "controller/help_on.hpp"
 #include "controller/help_texts.hpp"
 #include "controller/option_groups.hpp"
+#include "controller/slips.hpp"
 
 extern char** environ;
 
@@ -51,11 +52,18 @@ std::string take_remote_command(std::vector<std::string>& arguments) {
     return command;
 }
 
-std::string no_such_command(const std::string& word, const CommandTree& line) {
-    std::vector<std::string> names;
-    for (const auto& [command, app] : line.subcommands) names.emplace_back(to_string(command));
-    const auto near = yaml::nearest(word, names);
-    return "no such command: " + word + (near.empty() ? "" : ". Did you mean " + near + "?");
+// The first option that nobody knows, else the first word that has no place. Whatever else is wrong may come
+// of it: its value was taken for a word of its own.
+std::optional<std::string> unknown_word(const CLI::App& app) {
+    const auto words = app.remaining(true);
+    const auto option = std::ranges::find_if(words, [](const auto& word) { return word.starts_with('-'); });
+    if (option != words.end()) return *option;
+    return words.empty() ? std::nullopt : std::optional(words.front());
+}
+
+std::expected<Options, EarlyEnd> text_or_refusal(const Result<std::string>& text) {
+    if (text) return std::unexpected(EarlyEnd{0, *text, ""});
+    return std::unexpected(EarlyEnd{2, "", error_text(text.error())});
 }
 
 }  // namespace
@@ -82,11 +90,13 @@ std::expected<Options, EarlyEnd> read_command_line(const std::vector<std::string
     } catch (const CLI::ParseError& error) {
         if (arguments.empty()) return std::unexpected(EarlyEnd{2, "", line->app.help()});
         if (chosen().empty() && !arguments.front().starts_with('-'))
-            return usage_error(no_such_command(arguments.front(), *line));
-        return usage_error(error.what(), chosen());
+            return usage_error(no_such_command(*line, arguments.front()));
+        const auto unknown = unknown_word(line->app);
+        return usage_error(unknown ? no_such_option(*line, *unknown) : error.what(), chosen());
     } catch (const std::exception& error) {
         return usage_error(error.what(), chosen());
     }
+    if (line->help->parsed()) return text_or_refusal(help_on(*line));
     for (auto& [command, options] : line->options) {
         if (!line->subcommands.at(command)->parsed()) continue;
         options.remote_command = remote_command;

@@ -3,8 +3,10 @@
 #include <array>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "base/text.hpp"
+#include "base/yaml.hpp"
 
 namespace cleanslate::controller {
 namespace {
@@ -51,11 +53,15 @@ Result<FormatRequest> read_format_request(std::string_view text) {
     const auto equals = text.find('=');
     const std::string_view word = text.substr(0, equals);
     const auto format = value_of(formats, word);
-    if (!format)
+    if (!format) {
+        std::vector<std::string> words;
+        for (const auto& known : formats) words.emplace_back(known.first);
+        const std::string near = yaml::nearest(word, words);
         return fail(
             "usage",
             "wants one of text, json, jsonl, csv, junit, prom and html, with =FILE or without, not '" +
-                printable(std::string(text)) + "'");
+                printable(std::string(text)) + "'" + (near.empty() ? "" : ". Did you mean " + near + "?"));
+    }
     if (equals == std::string_view::npos) return FormatRequest{*format, "-"};
     const std::string_view file = text.substr(equals + 1);
     if (file.empty()) return fail("usage", "wants a file after " + std::string(word) + "=");

@@ -1,0 +1,90 @@
+#include "controller/slips.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "controller/option_values.hpp"
+
+namespace cleanslate::controller {
+namespace {
+
+// "--Dry_Run=x", "-dry-run" as "dry-run".
+std::string bare(const std::string& word) {
+    std::string name = word.substr(0, word.find('='));
+    name.erase(0, std::min(name.find_first_not_of('-'), name.size()));
+    for (char& c : name) c = c == '_' ? '-' : c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    return name;
+}
+
+std::vector<std::string> long_names(const CLI::App& app) {
+    std::vector<std::string> names;
+    for (const CLI::Option* const option : app.get_options())
+        for (const std::string& name : option->get_lnames()) names.push_back(name);
+    return names;
+}
+
+// The innermost command that was named.
+const CLI::App& named(const CLI::App& app) {
+    const auto below = app.get_subcommands();
+    return below.empty() ? app : named(*below.front());
+}
+
+std::string joined(const std::vector<std::string>& words) {
+    std::string text;
+    for (std::size_t i = 0; i < words.size(); ++i)
+        text += (i == 0 ? "" : i + 1 == words.size() ? " and " : ", ") + words[i];
+    return text;
+}
+
+// The commands that have it, and actions of theirs ("history prune").
+std::vector<std::string> owners(const CLI::App& app, const std::string& name, const std::string& above = {}) {
+    std::vector<std::string> commands;
+    for (const CLI::App* const command : app.get_subcommands(nullptr)) {
+        const std::string path = above + command->get_name();
+        const auto names = long_names(*command);
+        if (std::ranges::find(names, name) != names.end())
+            commands.push_back(path);
+        else
+            for (std::string& action : owners(*command, name, path + " "))
+                commands.push_back(std::move(action));
+    }
+    return commands;
+}
+
+std::vector<std::string> all_names(const CLI::App& app) {
+    std::vector<std::string> all = long_names(app);
+    for (const CLI::App* const command : app.get_subcommands(nullptr))
+        for (std::string& name : all_names(*command)) all.push_back(std::move(name));
+    return all;
+}
+
+}  // namespace
+
+std::string no_such_command(const CommandTree& tree, const std::string& word) {
+    std::vector<std::string> names;
+    for (const CLI::App* const command : tree.app.get_subcommands(nullptr))
+        names.push_back(command->get_name());
+    return "no such command: " + word + did_you_mean(yaml::nearest(word, names));
+}
+
+std::string no_such_option(const CommandTree& tree, const std::string& word) {
+    const CLI::App& command = named(tree.app);
+    if (!word.starts_with('-') || word == "-") {
+        const auto names = long_names(command);
+        const bool has_hosts = std::ranges::find(names, "hosts") != names.end();
+        return "not expected here: " + word +
+               (has_hosts ? ". Hosts are named by -l LIMIT, of an inventory, or by -H" : "");
+    }
+    const std::string what = "no such option: " + word, name = bare(word);
+    const auto own = long_names(command);
+    if (std::ranges::find(own, name) != own.end()) return what + did_you_mean("--" + name);
+    if (const auto commands = owners(tree.app, name); !commands.empty())
+        return what + ": --" + name + " belongs to " + joined(commands);
+    if (const std::string near = yaml::nearest(name, own); !near.empty())
+        return what + did_you_mean("--" + near);
+    const std::string near = yaml::nearest(name, all_names(tree.app));
+    if (near.empty()) return what;
+    return what + did_you_mean("--" + near) + " That belongs to " + joined(owners(tree.app, near));
+}
+
+}  // namespace cleanslate::controller

@@ -1,0 +1,50 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "command_line.hpp"
+
+namespace cleanslate::controller::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+TEST(Slips, OfOptionsNameTheNearOne) {
+    EXPECT_THAT(
+        refusal({"clear", "-H", "a", "--dryrun"}),
+        HasSubstr("no such option: --dryrun. Did you mean --dry-run?\nSee `cleanslate clear --help`"));
+    EXPECT_THAT(refusal({"clear", "-H", "a", "--dry_run"}), HasSubstr("Did you mean --dry-run?"));
+    EXPECT_THAT(refusal({"clear", "-H", "a", "--max-kill=5"}), HasSubstr("Did you mean --max-kills?"));
+    EXPECT_THAT(refusal({"check", "-H", "a", "--JSON"}), Not(HasSubstr("Did you mean")));
+    EXPECT_THAT(refusal({"history", "show", "last", "--formt", "json"}), HasSubstr("Did you mean --format?"));
+}
+
+TEST(Slips, OfOptionsOfOtherCommandsNameThose) {
+    EXPECT_THAT(refusal({"check", "-H", "a", "--yes"}), HasSubstr("--yes belongs to clear, run and trust"));
+    EXPECT_THAT(refusal({"hosts", "-H", "a", "--deadline", "1h"}), HasSubstr("--deadline belongs to check, "));
+    EXPECT_THAT(refusal({"check", "-H", "a", "--keep=3d"}), HasSubstr("--keep belongs to history prune"));
+    EXPECT_THAT(refusal({"check", "-H", "a", "--dryrun"}),
+                HasSubstr("Did you mean --dry-run? That belongs to clear and history prune"));
+}
+
+TEST(Slips, ThatAreNoOptionSayHowHostsAreNamed) {
+    EXPECT_THAT(refusal({"check", "-i", "x", "gpu01"}),
+                HasSubstr("not expected here: gpu01. Hosts are named"));
+}
+
+TEST(Slips, OfChoicesNameTheNearOne) {
+    EXPECT_THAT(refusal({"check", "-H", "a", "--color", "alway"}), HasSubstr("Did you mean always?"));
+    EXPECT_THAT(refusal({"check", "-H", "a", "--format", "jsn"}), HasSubstr("Did you mean json?"));
+    EXPECT_THAT(refusal({"check", "-H", "a", "--format", "htlm=x"}), HasSubstr("Did you mean html?"));
+    EXPECT_THAT(refusal({"check", "-H", "a", "--host-key-check", "acceptnew"}),
+                HasSubstr("Did you mean accept-new?"));
+    EXPECT_THAT(refusal({"audit", "--format", "xml"}), Not(HasSubstr("Did you mean")));
+}
+
+TEST(Slips, OfCommandsNameTheNearOne) {
+    EXPECT_THAT(refusal({"hepl"}), HasSubstr("no such command: hepl. Did you mean help?"));
+    EXPECT_THAT(refusal({"clera", "--yes"}), HasSubstr("Did you mean clear?"));
+}
+
+}  // namespace
+}  // namespace cleanslate::controller::testing
