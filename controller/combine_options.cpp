@@ -11,7 +11,7 @@ namespace {
 bool has_hosts(Command command) {
     return command != Command::playbooks && command != Command::parse && command != Command::explain &&
            command != Command::audit && command != Command::report && command != Command::history &&
-           command != Command::drain_list && command != Command::config;
+           command != Command::drain_list && command != Command::config && command != Command::completion;
 }
 
 // Stdout takes one report or list of hosts, and so does each file.

@@ -32,6 +32,10 @@ std::string_view to_string(Command command) {
             return "drain-list";
         case Command::config:
             return "config";
+        case Command::completion:
+            return "completion";
+        case Command::complete:
+            return "__complete";
     }
     return "";
 }

@@ -10,7 +10,7 @@ namespace {
 constexpr Command all_commands[] = {
     Command::check,  Command::clear,     Command::run,        Command::hosts,    Command::trust,
     Command::audit,  Command::playbooks, Command::parse,      Command::baseline, Command::explain,
-    Command::report, Command::history,   Command::drain_list, Command::config};
+    Command::report, Command::history,   Command::drain_list, Command::config,   Command::completion};
 
 void add_options_of(Command command, CLI::App& app, Options& options) {
     switch (command) {
@@ -96,6 +96,11 @@ void add_options_of(Command command, CLI::App& app, Options& options) {
             return;
         case Command::config:
             add_report_options(app, options);
+            return;
+        case Command::completion:
+            add_completion_options(app, options);
+            return;
+        case Command::complete:
             return;
     }
 }

@@ -86,6 +86,10 @@ int run_command_line(const Context& context) {
             return drain_list_command(context);
         case Command::config:
             return config_command(context);
+        case Command::completion:
+            return completion_command(context);
+        case Command::complete:
+            return complete_command(context);
     }
     return exit_internal;
 }

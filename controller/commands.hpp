@@ -31,6 +31,8 @@ int report_command(const Context& context);
 int history_command(const Context& context);
 int drain_list_command(const Context& context);
 int config_command(const Context& context);
+int completion_command(const Context& context);
+int complete_command(const Context& context);  // answers a shell; says nothing of what goes wrong
 
 int run_command_line(const Context& context);  // whichever it is
 

@@ -45,6 +45,7 @@ std::string HelpFormatter::make_usage(const CLI::App* app, std::string) const {
         {"explain", "[CODE...]"},
         {"audit", "[options]"},
         {"report", "show FILE | merge FILE... [options]"},
+        {"completion", "bash|zsh|fish"},
         {"history", "[options] [ACTION]"},
         {"config", "[options]"},
         {"help", "[TOPIC | COMMAND]"},

@@ -55,6 +55,10 @@ std::string_view description_of(Command command) {
             return "Print what tells Slurm to drain the nodes that a report finds not clean";
         case Command::config:
             return "Print each setting in force, its value and where that comes from";
+        case Command::completion:
+            return "Print what makes a shell complete command lines of cleanslate";
+        case Command::complete:
+            return "";
     }
     return "";
 }
@@ -205,6 +209,19 @@ Examples:
 
 Exit status: 0; 2 where a config file is broken, with its place; 5 where the
 answer could not be written.)";
+        case Command::completion:
+            return R"(The package has it in place for each of the three. Hosts and groups come from
+the inventory that -i names, else $CLEANSLATE_INVENTORY, where that is a file or
+a folder of files; no program is run for them.
+
+Examples:
+  source <(cleanslate completion bash)
+  cleanslate completion zsh >~/.zfunc/_cleanslate     # a folder of $fpath
+  cleanslate completion fish >~/.config/fish/completions/cleanslate.fish
+
+Exit status: 0; 2 usage.)";
+        case Command::complete:
+            return "";
     }
     return "";
 }

@@ -3,7 +3,9 @@
 // a command line is read.
 
 #include <CLI/CLI.hpp>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "controller/config/config.hpp"
 #include "controller/options.hpp"
@@ -43,6 +45,9 @@ Status combine_unattended(const Options& options);  // what one of them alone ca
 Status combine_options(Options& options, const Environment& environment);
 void add_history_command_options(CLI::App& app, Options& options);
 void add_max_used_option(CLI::App& app, Options& options);
+void add_completion_options(CLI::App& app, Options& options);
+// What a shell asks is no command line of this program: its words are taken as they are.
+std::optional<Options> read_completion_call(const std::vector<std::string>& arguments);
 
 // A help page of 80 columns, with the usage lines of this program.
 class HelpFormatter : public CLI::Formatter {

@@ -70,6 +70,7 @@ std::expected<Options, EarlyEnd> text_or_refusal(const Result<std::string>& text
 
 std::expected<Options, EarlyEnd> read_command_line(const std::vector<std::string>& arguments,
                                                    const Environment& environment, const std::string& site) {
+    if (auto asked = read_completion_call(arguments)) return *asked;
     const auto line = command_tree();
     std::vector<std::string> words = arguments;
     std::string remote_command;

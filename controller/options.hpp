@@ -31,7 +31,9 @@ enum class Command {
     report,
     history,
     drain_list,
-    config
+    config,
+    completion,
+    complete  // what a shell asks; not shown
 };
 std::string_view to_string(Command command);
 // check, clear, run: what contacts hosts and ends with a report of them.
@@ -131,6 +133,9 @@ struct Options {
     std::optional<int> last;                 // list: sweeps; top: rows
     std::optional<Milliseconds> keep;        // prune
     std::optional<int> keep_last;
+    // completion, complete
+    std::string shell;
+    std::vector<std::string> typed;  // the words up to the cursor, the last of them perhaps empty
     // What is told
     Format format = Format::text;        // of commands that know text and json alone
     std::vector<FormatRequest> formats;  // of reports; none: text on stdout, if nothing else is there

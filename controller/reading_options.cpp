@@ -65,7 +65,8 @@ void add_report_files_options(CLI::App& app, Options& options) {
         options.merge = word == "merge";
     };
     app.add_option_function<std::string>("ACTION", action, "show: one report; merge: those of shards as one")
-        ->required();
+        ->required()
+        ->type_name("show|merge");
     const auto files = [&options](const std::vector<std::string>& names) {
         if (std::ranges::count(names, "-") > 1)
             throw CLI::ValidationError("FILE", "stdin has one report: give - once");

@@ -12,8 +12,9 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr const char* commands[] = {"check",   "clear", "run",   "hosts",  "playbooks", "parse", "baseline",
-                                    "explain", "audit", "trust", "report", "history",   "config"};
+constexpr const char* commands[] = {"check",  "clear",    "run",     "hosts",     "playbooks",
+                                    "parse",  "baseline", "explain", "audit",     "trust",
+                                    "report", "history",  "config",  "completion"};
 constexpr const char* actions[] = {"show", "diff", "top", "prune"};
 
 TEST(Help, OfEachCommandHasItsUsageAndAnExample) {
