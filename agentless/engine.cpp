@@ -161,7 +161,8 @@ Endpoint endpoint_of(const inventory::Host& host, const Reach& reach) {
             host.user.value_or(reach.user),
             host.identity_file.value_or(""),
             reach.become || host.become.value_or(false),
-            reach.jump ? reach.jump : host.proxy_jump};
+            reach.jump ? reach.jump : host.proxy_jump,
+            host.ssh};
 }
 
 Engine::Engine(std::vector<HostTask> tasks, Job job, Reach reach, SweepLimits limits, Observer& observer,

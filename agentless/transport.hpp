@@ -15,6 +15,7 @@
 
 #include "base/result.hpp"
 #include "base/units.hpp"
+#include "inventory/host.hpp"
 
 namespace cleanslate::agentless {
 
@@ -33,6 +34,7 @@ struct Endpoint {
     // "[user@]host[:port]" of each hop, first hop first, separated by commas; "none": none, whatever ssh's
     // configuration says.
     std::optional<std::string> proxy_jump = std::nullopt;
+    std::shared_ptr<const inventory::SshSettings> ssh = nullptr;  // null: nothing more is said of it
 };
 
 // What to run. `command` is handed to the login shell as it is, so it must mean the same in sh, csh and fish:

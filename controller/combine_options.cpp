@@ -60,9 +60,9 @@ Status combine_options(Options& options, const Environment& environment) {
         return fail("usage", "baseline must be told which file to write: -o FILE");
     if (options.command == Command::baseline && *options.output == "-")
         return fail("usage", "-o wants a file: stdout has the report");
-    if (options.targets && (options.inventory || options.limit || options.local))
+    if (options.targets && (!options.inventories.empty() || options.limit || options.local))
         return fail("usage", "-H names hosts outright: it does not go together with -i, -l or --local");
-    if (options.local && (options.inventory || options.limit))
+    if (options.local && (!options.inventories.empty() || options.limit))
         return fail("usage", "--local is this machine: it does not go together with -i or -l");
     if (auto shard = combine_shard(options, environment); !shard) return shard;
     if (options.last_failed && (options.targets || options.local))
@@ -71,12 +71,14 @@ Status combine_options(Options& options, const Environment& environment) {
     if (options.last_failed && options.shard)
         return fail("usage",
                     "--last-failed does not go together with --shard: each shard has a history of its own");
+    if (std::ranges::count(options.inventories, "-") > 1)
+        return fail("usage", "-i - is given twice: standard input is one inventory");
     const bool must_say = options.command == Command::clear || options.command == Command::run;
     if (must_say && !options.limit && !options.targets && !options.local && !options.last_failed)
         return fail("usage", std::string(to_string(options.command)) +
                                  " must be told which hosts: -l LIMIT (-l all for every host of the "
                                  "inventory), --last-failed, -H or --local");
-    if (!options.inventory && !options.targets && !options.local) {
+    if (options.inventories.empty() && !options.targets && !options.local) {
         const auto found = environment.find("CLEANSLATE_INVENTORY");
         const bool in_environment = found != environment.end() && !found->second.empty();
         if (!in_environment && options.beneath.inventory.empty())
@@ -84,11 +86,9 @@ Status combine_options(Options& options, const Environment& environment) {
                 "usage",
                 std::string("which hosts? Give -i INVENTORY (or set $CLEANSLATE_INVENTORY)") +
                     (options.command == Command::trust ? " or -H TARGETS" : ", -H TARGETS or --local"));
-        if (!in_environment && options.beneath.inventory.size() > 1)
-            return fail("usage", "the config file names several inventories: name one, or give -i");
-        options.inventory = in_environment ? found->second : options.beneath.inventory.front();
+        options.inventories = in_environment ? std::vector{found->second} : options.beneath.inventory;
     }
-    if (options.last_failed && options.inventory == "-")
+    if (options.last_failed && std::ranges::count(options.inventories, "-") > 0)
         return fail("usage",
                     "--last-failed looks for earlier sweeps of the same inventory: give it as a file");
     if (options.command == Command::run && trim(options.remote_command).empty())

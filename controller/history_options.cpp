@@ -48,8 +48,8 @@ void add_list_options(CLI::App& app, Options& options) {
     add_file_option(app, options);
     add_last_option(app, options, "So many of the newest sweeps (default 20, or all with --since or --host)");
     add_since_option(app, options, "all");
-    add_text(app, "-i,--inventory", "FILE", options.inventory,
-             "Sweeps of this inventory alone (default: of all)");
+    add_list(app, "-i,--inventory", "FILE", options.inventories,
+             "Sweeps of this inventory alone; repeatable, as the sweep had them (default: of all)");
     add_list(app, "--host", "HOSTS", options.history_hosts,
              "Instead of sweeps, the course of these hosts: names, globs and ranges; repeatable (default: "
              "none)");

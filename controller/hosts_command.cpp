@@ -31,6 +31,26 @@ std::map<std::string_view, Names> groups_of(const inventory::Inventory& inventor
     return groups;
 }
 
+std::string_view word_of(inventory::HostKeyTrust trust) {
+    if (trust == inventory::HostKeyTrust::off) return "off";
+    return trust == inventory::HostKeyTrust::accept_new ? "accept-new" : "strict";
+}
+
+void write_ssh(JsonWriter& json, const inventory::SshSettings& ssh) {
+    const auto texts = [&json](const std::vector<std::string>& list) {
+        json.list(list, [&json](const std::string& entry) { json.text(entry); });
+    };
+    json.key("more_identity_files");
+    texts(ssh.more_identity_files);
+    json.key("known_hosts");
+    ssh.known_hosts ? texts(*ssh.known_hosts) : json.null();
+    json.key("global_known_hosts");
+    ssh.global_known_hosts ? texts(*ssh.global_known_hosts) : json.null();
+    json.key("host_key_check");
+    ssh.host_keys ? json.text(word_of(*ssh.host_keys)) : json.null();
+    json.key("connect_timeout_seconds").seconds_or_null(ssh.connect_timeout);
+}
+
 void write_host(JsonWriter& json, const inventory::Host& host, const Names& groups) {
     const auto boolean = [&json](std::string_view key, const std::optional<bool>& value) {
         json.key(key);
@@ -46,6 +66,7 @@ void write_host(JsonWriter& json, const inventory::Host& host, const Names& grou
         json.key("user").text_or_null(host.user);
         json.key("identity_file").text_or_null(host.identity_file);
         json.key("proxy_jump").text_or_null(host.proxy_jump);
+        write_ssh(json, host.ssh != nullptr ? *host.ssh : inventory::SshSettings{});
         boolean("become", host.become);
         json.key("gpus").number_or_null(host.gpus);
         json.key("max_used_mib").mib_or_null(host.max_used);

@@ -38,8 +38,9 @@ void add_max_failures(CLI::App& app, Options& options) {
 void add_host_options(CLI::App& app, Options& options) {
     const std::string group = "Hosts";
     const bool must_say = options.command == Command::clear || options.command == Command::run;
-    add_text(app, "-i,--inventory", "FILE", options.inventory,
-             "Inventory, - for stdin (default: $CLEANSLATE_INVENTORY)")
+    add_list(app, "-i,--inventory", "FILE", options.inventories,
+             "Inventory: a file, a folder, a script, - for stdin, or ansible:PATH, which ansible-inventory "
+             "reads; repeatable, later ones win (default: $CLEANSLATE_INVENTORY)")
         ->group(group);
     add_text(
         app, "-l,--limit", "LIMIT", options.limit,

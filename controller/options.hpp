@@ -60,7 +60,7 @@ struct Options {
     std::optional<std::string> config;  // --config FILE
     Beneath beneath;
     // Which hosts
-    std::optional<std::string> inventory;  // -i, else $CLEANSLATE_INVENTORY
+    std::vector<std::string> inventories;  // -i, else $CLEANSLATE_INVENTORY
     std::optional<std::string> limit;
     std::optional<std::string> targets;  // -H, several joined by commas
     bool local = false;

@@ -8,6 +8,7 @@
 
 #include "base/files.hpp"
 #include "base/text.hpp"
+#include "controller/inventory_programs.hpp"
 #include "playbooks/playbook.hpp"
 
 namespace cleanslate::controller {
@@ -37,7 +38,8 @@ void add_missing(std::vector<std::string>& list, const std::vector<std::string>&
 
 Result<inventory::Inventory> load_inventory(const Options& options) {
     if (options.targets) return inventory::Inventory::from_targets(*options.targets);
-    return inventory::Inventory::load(*options.inventory);
+    InventoryPrograms programs;
+    return inventory::Inventory::load(options.inventories, programs);
 }
 
 Result<std::optional<Share>> take_share(std::vector<inventory::Host>& hosts, const Options& options) {

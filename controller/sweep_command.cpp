@@ -82,7 +82,8 @@ Report head_of(const Options& options, const Job& job, std::optional<Share> shar
     report.share = std::move(share);
     report.command = to_string(options.command);
     if (job.playbook) report.playbook = job.playbook->name;
-    report.inventory = options.inventory.value_or("");
+    for (const std::string& inventory : options.inventories)
+        report.inventory += (report.inventory.empty() ? "" : ",") + inventory;
     report.limit = options.limit.value_or(options.targets.value_or(""));
     report.local = options.local;
     report.expect_hosts = options.expect_hosts;

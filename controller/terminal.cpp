@@ -82,7 +82,7 @@ bool use_color(ColorMode mode, bool on_terminal, const Environment& environment)
 bool can_ask(const Terminal& terminal, const Options& options) {
     if (!terminal.err) return false;
     if (terminal.in) return true;
-    return options.inventory == "-" && controlling_terminal().valid();
+    return std::ranges::count(options.inventories, "-") > 0 && controlling_terminal().valid();
 }
 
 Answer ask(std::string_view question, int stop_fd) {

@@ -3,191 +3,198 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "base/text.hpp"
+#include "inventory/host_keys.hpp"
 #include "inventory/names.hpp"
-#include "inventory/node_set.hpp"
+#include "inventory/scalars.hpp"
 
 namespace cleanslate::inventory {
 namespace {
 
 constexpr std::size_t max_hosts = 1'000'000;  // a single name that is there already counts no more
+constexpr std::size_t max_passed_over = 10;   // notes
+constexpr std::size_t max_unknown = 20;       // names in a note
 constexpr std::size_t all = 0;                // the index of the group "all"
-constexpr std::array<std::string_view, 3> group_keys{"hosts", "vars", "children"};
 
-std::string a_kind(const yaml::Node& node) {
-    return node.is_null() ? "nothing" : fmt::format("a {}", yaml::describe(node));
+}  // namespace
+
+Draft::Draft() {
+    Group top;
+    top.name = "all";
+    groups.push_back(std::move(top));
+    group_index.emplace("all", all);
 }
 
-class Reader {
-  public:
-    explicit Reader(std::string_view file) : file_(file), variables_(file) {}
-
-    Result<Draft> read(const yaml::Node& root);
-
-  private:
-    std::unexpected<Error> wrong(yaml::Mark mark, std::string_view problem, std::string remedy = {}) const {
-        return fail("inventory", fmt::format("{}: {}", yaml::place(file_, mark), problem), std::move(remedy));
-    }
-    std::unexpected<Error> at(yaml::Mark mark, const Error& error) const {
-        return std::unexpected(with_context(error, yaml::place(file_, mark)));
-    }
-    Status expect_mapping(const yaml::Node& node, std::string_view what, std::string_view example) const;
-    Result<std::size_t> group(const yaml::Node& key);
-    Status group_content(std::size_t index, const yaml::Node& node);
-    Status children(std::size_t parent, const yaml::Node& node);
-    Status hosts(std::size_t group, const yaml::Node& node);
-    Status host_key(std::size_t group, const yaml::Node& key, const yaml::Node& value);
-    Result<std::vector<std::string>> names_of(const yaml::Node& key) const;
-    std::size_t host(const std::string& name, yaml::Mark mark);
-
-    std::string_view file_;
-    VariableReader variables_;
-    Draft draft_;
-};
-
-Status Reader::expect_mapping(const yaml::Node& node, std::string_view what, std::string_view example) const {
-    if (node.is_mapping() || node.is_null()) return {};
-    return wrong(node.mark, fmt::format("{}: found {} where a mapping belongs", what, a_kind(node)),
-                 fmt::format("write {}", example));
+const yaml::Node& DraftBuilder::begin(std::string file, yaml::Document document) {
+    first_bound_ = draft_.bound.size();
+    draft_.files.push_back(std::move(file));
+    draft_.documents.push_back(std::move(document));
+    return draft_.documents.back().root();
 }
 
-// The index of the group that `key` names, which is made where it is new.
-Result<std::size_t> Reader::group(const yaml::Node& key) {
+void DraftBuilder::end() {
+    if (draft_.bound.size() == first_bound_) draft_.documents.pop_back();
+}
+
+std::unexpected<Error> DraftBuilder::wrong(yaml::Mark mark, std::string_view problem,
+                                           std::string remedy) const {
+    return fail("inventory", fmt::format("{}: {}", yaml::place(file_name(), mark), problem),
+                std::move(remedy));
+}
+
+void DraftBuilder::pass_over(yaml::Mark mark, std::string_view what) {
+    if (passed_over_.size() < max_passed_over)
+        passed_over_.push_back(
+            fmt::format("{}: passed over, as Ansible does: {}", yaml::place(file_name(), mark), what));
+    else
+        ++passed_over_more_;
+}
+
+Status DraftBuilder::check_key(const yaml::Node& key, std::string_view what) const {
+    const Scalar kind = kind_of(key);
+    if (kind == Scalar::text) return {};
+    return wrong(
+        key.mark,
+        fmt::format("{} is {} to Ansible, and no name of a {}", printable(key.text()), describe(kind), what),
+        fmt::format("put it into quotes: \"{}\":", printable(key.text())));
+}
+
+Result<std::size_t> DraftBuilder::group(const yaml::Node& key) {
+    if (auto fine = check_key(key, "group"); !fine) return std::unexpected(fine.error());
     const auto [found, added] = draft_.group_index.emplace(std::string(key.text()), draft_.groups.size());
     if (!added) return found->second;
-    if (auto fine = check_group_name(key.text()); !fine) return at(key.mark, fine.error());
+    if (auto fine = check_group_name(key.text()); !fine)
+        return std::unexpected(with_context(fine.error(), yaml::place(file_name(), key.mark)));
     Draft::Group made;
     made.name = key.text();
-    made.mark = key.mark;
+    made.place = {file(), key.mark};
     draft_.groups.push_back(std::move(made));
     return found->second;
 }
 
-Status Reader::group_content(std::size_t index, const yaml::Node& node) {
-    const std::string name = draft_.groups[index].name;
-    if (auto fine = expect_mapping(node, "group " + name, "hosts:, vars: or children: under it"); !fine)
-        return fine;
-    if (node.entries().empty()) return {};
-    yaml::Mark& content = draft_.groups[index].content;
-    if (content.line != 0) {
-        return wrong(
-            node.mark,
-            fmt::format("group {} has its content at {}:{} already", name, content.line, content.column),
-            fmt::format("keep it in one place, and elsewhere write only {}:", name));
+void DraftBuilder::add_child(std::size_t parent, std::size_t child, yaml::Mark mark) {
+    auto& parents = draft_.groups[child].parents;
+    if (std::ranges::find(parents, parent, &Draft::Edge::group) == parents.end())
+        parents.push_back({parent, {file(), mark}});
+}
+
+Result<Draft::Block> DraftBuilder::block(const yaml::Node& node) {
+    Draft::Block made{static_cast<std::uint32_t>(draft_.bound.size()), 0};
+    if (auto fine = variables_.read(node, file_name(), file(), draft_.bound); !fine)
+        return std::unexpected(fine.error());
+    made.count = static_cast<std::uint32_t>(draft_.bound.size()) - made.first;
+    return made;
+}
+
+Status DraftBuilder::group_variables(std::size_t group, const yaml::Node& node) {
+    const auto made = block(node);
+    if (!made) return std::unexpected(made.error());
+    for (std::uint32_t i = made->first; i < made->first + made->count; ++i) {
+        const Bound& bound = draft_.bound[i];
+        if (bound.variable != Variable::priority) continue;
+        const auto number = number_in(bound.entry->second);
+        if (!number)
+            return wrong(bound.entry->second.mark, "ansible_group_priority: found no whole number",
+                         "write plain digits, such as 10");
+        draft_.groups[group].priority = *number;
     }
-    content = node.mark;
-    for (const auto& [key, value] : node.entries()) {
-        if (key.text() == "hosts") {
-            if (auto fine = hosts(index, value); !fine) return fine;
-        } else if (key.text() == "children") {
-            if (auto fine = children(index, value); !fine) return fine;
-        } else if (key.text() == "vars") {
-            auto read = variables_.read(value);
-            if (!read) return std::unexpected(read.error());
-            draft_.groups[index].variables = std::move(*read);
-        } else {
-            const auto near = yaml::nearest(key.text(), {group_keys.begin(), group_keys.end()});
-            return wrong(key.mark, fmt::format("unknown key {} in group {}", printable(key.text()), name),
-                         near.empty() ? "a group has hosts, vars and children"
-                                      : fmt::format("did you mean {}?", near));
-        }
-    }
+    if (made->count > 0) draft_.groups[group].blocks.push_back(*made);
     return {};
 }
 
-Status Reader::children(std::size_t parent, const yaml::Node& node) {
-    if (auto fine = expect_mapping(node, "children", "each group as a key, such as rack1:"); !fine)
-        return fine;
-    for (const auto& [key, value] : node.entries()) {
-        const auto child = group(key);
-        if (!child) return std::unexpected(child.error());
-        draft_.groups[*child].parents.push_back({parent, key.mark});
-        if (auto fine = group_content(*child, value); !fine) return fine;
-    }
-    return {};
-}
-
-Status Reader::hosts(std::size_t group, const yaml::Node& node) {
-    if (auto fine = expect_mapping(node, "hosts", "each host as a key, such as gpu01:"); !fine) return fine;
-    for (const auto& [key, value] : node.entries()) {
-        if (auto fine = host_key(group, key, value); !fine) return fine;
-    }
-    return {};
-}
-
-Result<std::vector<std::string>> Reader::names_of(const yaml::Node& key) const {
-    const auto literal = without_brackets(key.text());
-    if (is_ipv6(literal)) return std::vector{std::string(literal)};
-    if (split_terms(key.text()).size() > 1) {
-        return wrong(key.mark,
-                     fmt::format("\"{}\": several names in one key", ellipsize(printable(key.text()), 60)),
-                     "write each host or range as a key of its own");
-    }
-    const std::size_t room = max_hosts - draft_.hosts.size();
-    const bool known = draft_.host_index.contains(key.text());
-    if ((room > 0 || known) && check_host_name(key.text())) return std::vector{std::string(key.text())};
-    if (room == 0)
-        return wrong(key.mark, fmt::format("more than {} hosts in one inventory", max_hosts),
-                     "split it, and sweep the parts one after the other");
-    auto names = unfold(key.text(), room);
-    if (!names) return at(key.mark, names.error());
-    // All names of a range are made of the same letters, but the first and the last may differ in their first
-    // one.
-    for (const auto& name : *names) {
-        if (auto fine = check_host_name(name); !fine) return at(key.mark, fine.error());
-    }
-    return names;
-}
-
-std::size_t Reader::host(const std::string& name, yaml::Mark mark) {
+std::size_t DraftBuilder::host(const std::string& name, yaml::Mark mark, std::int64_t port) {
     if (const auto found = draft_.host_index.find(name); found != draft_.host_index.end())
         return found->second;
-    draft_.hosts.push_back({.name = name, .mark = mark, .groups = {}, .sources = {}});
+    draft_.hosts.push_back(
+        {.name = name, .place = {file(), mark}, .key_port = port, .groups = {}, .blocks = {}});
     draft_.host_index.emplace(draft_.hosts.back().name, draft_.hosts.size() - 1);
     return draft_.hosts.size() - 1;
 }
 
-Status Reader::host_key(std::size_t group, const yaml::Node& key, const yaml::Node& value) {
-    const auto names = names_of(key);
-    if (!names) return std::unexpected(names.error());
-    auto read = variables_.read(value);
-    if (!read) return std::unexpected(read.error());
-    if (!value.is_null()) draft_.variables.push_back(std::move(*read));
-    for (const auto& name : *names) {
-        auto& host_draft = draft_.hosts[host(name, key.mark)];
-        if (host_draft.groups.empty() || host_draft.groups.back() != group)
-            host_draft.groups.push_back(group);
-        if (!value.is_null()) host_draft.sources.push_back({draft_.variables.size() - 1, names->size() == 1});
+Status DraftBuilder::check_room(const yaml::Node& key) const {
+    if (draft_.hosts.size() < max_hosts || draft_.host_index.contains(key.text())) return {};
+    return wrong(key.mark, fmt::format("more than {} hosts in one inventory", max_hosts),
+                 "split it, and sweep the parts one after the other");
+}
+
+void DraftBuilder::put_into(std::size_t group, std::size_t host) {
+    auto& groups = draft_.hosts[host].groups;
+    if (std::ranges::find(groups, group) == groups.end()) groups.push_back(group);
+}
+
+Status DraftBuilder::hosts(std::size_t group, const yaml::Node& key, const yaml::Node& variables) {
+    if (auto fine = check_key(key, "host"); !fine) return fine;
+    if (auto fine = check_room(key); !fine) return fine;
+    const auto made = block(variables);
+    if (!made) return std::unexpected(made.error());
+    const auto put = [&](const std::string& name, std::int64_t port) {
+        const std::size_t index = host(name, key.mark, port);
+        put_into(group, index);
+        if (made->count > 0) draft_.hosts[index].blocks.push_back(*made);
+    };
+    // Most keys are plain names.
+    if (key.text().find_first_of(":[,") == std::string_view::npos && check_host_name(key.text())) {
+        put(std::string(key.text()), 0);
+        return {};
     }
+    const auto read = read_host_key(key.text(), std::max<std::size_t>(max_hosts - draft_.hosts.size(), 1));
+    if (!read) return std::unexpected(with_context(read.error(), yaml::place(file_name(), key.mark)));
+    for (const std::string& name : read->names) put(name, read->port.value_or(0));
     return {};
 }
 
-Result<Draft> Reader::read(const yaml::Node& root) {
-    Draft::Group top;
-    top.name = "all";
-    draft_.groups.push_back(std::move(top));
-    draft_.group_index.emplace("all", all);
-    for (const auto& [key, value] : root.entries()) {
-        if (std::ranges::find(group_keys, key.text()) != group_keys.end()) {
-            return wrong(key.mark, fmt::format("{} at the top of the file, where groups belong", key.text()),
-                         fmt::format("put it under all: or another group, such as\nall:\n  {}:", key.text()));
-        }
-        const auto index = group(key);
-        if (!index) return std::unexpected(index.error());
-        if (auto fine = group_content(*index, value); !fine) return std::unexpected(fine.error());
-    }
-    for (std::size_t i = 1; i < draft_.groups.size(); ++i) {
-        auto& made = draft_.groups[i];
-        if (made.parents.empty()) made.parents.push_back({all, made.mark});
-    }
-    draft_.unknown_variables = variables_.unknown();
-    return std::move(draft_);
+Status DraftBuilder::listed_host(std::size_t group, const yaml::Node& name) {
+    if (!name.is_scalar() || kind_of(name) != Scalar::text)
+        return wrong(name.mark,
+                     fmt::format("found a {} where the name of a host belongs", yaml::describe(name)));
+    if (auto fine = check_room(name); !fine) return fine;
+    if (auto fine = check_host_name(name.text()); !fine)
+        return std::unexpected(with_context(fine.error(), yaml::place(file_name(), name.mark)));
+    put_into(group, host(std::string(name.text()), name.mark, 0));
+    return {};
 }
 
-}  // namespace
+Status DraftBuilder::host_variables(std::size_t host, const yaml::Node& variables) {
+    const auto made = block(variables);
+    if (!made) return std::unexpected(made.error());
+    if (made->count > 0) draft_.hosts[host].blocks.push_back(*made);
+    return {};
+}
 
-Result<Draft> read_draft(const yaml::Node& root, std::string_view file) { return Reader(file).read(root); }
+Result<Draft::Block> DraftBuilder::beside(std::string file, yaml::Document document) {
+    return block(begin(std::move(file), std::move(document)));
+}
+
+Draft::Block DraftBuilder::locked(std::string file_name) {
+    draft_.files.push_back(std::move(file_name));
+    draft_.bound.push_back({.entry = nullptr, .file = file(), .variable = Variable::locked_file});
+    return {static_cast<std::uint32_t>(draft_.bound.size() - 1), 1};
+}
+
+void DraftBuilder::note_unknown(std::vector<std::string>& notes) const {
+    if (variables_.unknown().empty()) return;
+    std::string list;
+    std::size_t shown = 0;
+    for (const auto& [variable, where] : variables_.unknown()) {
+        if (++shown > max_unknown) break;
+        list += fmt::format("{}{} ({})", list.empty() ? "" : ", ", printable(variable),
+                            yaml::place(draft_.files[where.file], where.mark));
+    }
+    if (shown > max_unknown) list += fmt::format(", and {} more", variables_.unknown().size() - max_unknown);
+    notes.push_back(fmt::format("variables of the inventory that mean nothing here: {}", list));
+}
+
+Draft DraftBuilder::finish(std::vector<std::string>& notes) {
+    for (std::size_t i = 1; i < draft_.groups.size(); ++i) {
+        auto& made = draft_.groups[i];
+        if (made.parents.empty()) made.parents.push_back({all, made.place});
+    }
+    note_unknown(notes);
+    for (std::string& note : passed_over_) notes.push_back(std::move(note));
+    if (passed_over_more_ > 0)
+        notes.push_back(fmt::format("{} more things in the inventory were passed over", passed_over_more_));
+    return std::move(draft_);
+}
 
 }  // namespace cleanslate::inventory

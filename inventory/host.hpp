@@ -3,6 +3,7 @@
 // down.
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,6 +11,18 @@
 #include "base/units.hpp"
 
 namespace cleanslate::inventory {
+
+enum class HostKeyTrust : std::uint8_t { strict, accept_new, off };
+
+// What an inventory seldom says, in Ansible's options of ssh. Absent: ssh's configuration's to say.
+struct SshSettings {
+    std::vector<std::string> more_identity_files;         // tried after the host's identity_file
+    std::optional<std::vector<std::string>> known_hosts;  // the user's; "none": no file
+    std::optional<std::vector<std::string>> global_known_hosts;
+    std::optional<HostKeyTrust> host_keys;
+    std::optional<Milliseconds> connect_timeout;
+    bool operator==(const SshSettings&) const = default;
+};
 
 struct Host {
     std::string name;
@@ -25,6 +38,7 @@ struct Host {
     std::optional<bool> unscheduled;     // true: no scheduler gives out this host's GPUs, and that is right
     std::vector<std::string> protect;    // additive over all levels, without repeats
     std::vector<std::string> unprotect;
+    std::shared_ptr<const SshSettings> ssh;  // null: nothing is said
 };
 
 }  // namespace cleanslate::inventory

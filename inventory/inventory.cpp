@@ -5,21 +5,22 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <unordered_map>
 #include <utility>
 
-#include "base/files.hpp"
 #include "base/text.hpp"
 #include "base/yaml.hpp"
 #include "inventory/draft.hpp"
 #include "inventory/inheritance.hpp"
 #include "inventory/limit.hpp"
 #include "inventory/node_set.hpp"
+#include "inventory/sources.hpp"
+#include "inventory/vars_files.hpp"
 
 namespace cleanslate::inventory {
 namespace {
 
-constexpr std::size_t max_file = 64U << 20;
 constexpr std::size_t max_notes_of_a_kind = 5;
 constexpr std::size_t max_note = 400;  // code points
 
@@ -37,20 +38,9 @@ bool looks_like_ini(std::string_view text) {
 Error as_inventory_error(Error error, std::string_view text) {
     error.kind = "inventory";
     if (looks_like_ini(text)) {
-        error.remedy =
-            "this looks like Ansible's INI form; convert it with: ansible-inventory -i FILE --list --yaml";
+        error.remedy = "this looks like Ansible's INI form: let Ansible read it, with -i ansible:PATH";
     }
     return in_phase(std::move(error), "inventory");
-}
-
-void note_unknown_variables(const Draft& draft, std::string_view name, std::vector<std::string>& notes) {
-    if (draft.unknown_variables.empty()) return;
-    std::string list;
-    for (const auto& [variable, mark] : draft.unknown_variables) {
-        list += fmt::format("{}{} ({}:{})", list.empty() ? "" : ", ", printable(variable), mark.line,
-                            mark.column);
-    }
-    notes.push_back(fmt::format("{}: variables that mean nothing here: {}", printable(name), list));
 }
 
 void note_groups(const Draft& draft, const Resolved& resolved, std::string_view name,
@@ -110,54 +100,118 @@ void note_shared_addresses(const std::vector<Host>& hosts, std::string_view name
     }
 }
 
-// The document's memory is given back at its end.
-Result<Draft> draft_of(std::string_view yaml, std::string_view name) {
-    const auto document = yaml::parse(yaml, name);
+// Whoever can run nothing.
+class NoPrograms : public Programs {
+  public:
+    Result<std::string> ansible_inventory(const std::string& path) override { return refuse(path); }
+    Result<std::string> script(const std::string& path) override { return refuse(path); }
+
+  private:
+    static std::unexpected<Error> refuse(const std::string& path) {
+        return fail("inventory", fmt::format("{}: no program is run here", printable(path)));
+    }
+};
+
+Status read_source(const Source& source, DraftBuilder& builder) {
+    const bool is_answer = source.form == Source::Form::listing;
+    if (is_answer && !trim(source.text).starts_with('{'))
+        return fail("inventory", fmt::format("{}: its answer is no JSON", yaml::place(source.name, {})),
+                    "it is asked with --list, and answers with one JSON object");
+    auto document = yaml::parse(source.text, source.name);
     if (!document) return std::unexpected(document.error());
-    const yaml::Node& root = document->root();
-    if (root.is_mapping()) return read_draft(root, name);
-    return fail("inventory",
-                root.is_null() ? fmt::format("{}: an empty inventory", yaml::place(name, {}))
-                               : fmt::format("{}: found a {} where the groups belong",
-                                             yaml::place(name, root.mark), yaml::describe(root)),
-                "begin with all: and hosts: under it");
+    const yaml::Node& root = builder.begin(source.name, std::move(*document));
+    if (root.is_null() && source.may_be_empty) return {};
+    if (!root.is_mapping())
+        return fail("inventory",
+                    root.is_null() ? fmt::format("{}: an empty inventory", yaml::place(source.name, {}))
+                                   : fmt::format("{}: found a {} where the groups belong",
+                                                 yaml::place(source.name, root.mark), yaml::describe(root)),
+                    "begin with all: and hosts: under it");
+    auto fine = is_answer ? read_listing(root, builder) : read_groups(root, builder);
+    builder.end();
+    return fine;
+}
+
+std::string names_of(const std::vector<Source>& sources) {
+    std::string names;
+    for (const Source& source : sources) names += (names.empty() ? "" : ", ") + source.name;
+    return ellipsize(names, max_note);
 }
 
 }  // namespace
 
-Result<Inventory> Inventory::parse(std::string_view yaml, std::string_view name) {
-    const auto refused = [&](Error error) {
-        return std::unexpected(as_inventory_error(std::move(error), yaml));
+Result<Inventory> Inventory::read(Sources sources) {
+    DraftBuilder builder;
+    const std::string names = names_of(sources.all);
+    for (Source& source : sources.all) {
+        if (auto fine = read_source(source, builder); !fine)
+            return std::unexpected(as_inventory_error(fine.error(), source.text));
+        source.text = {};
+    }
+    const auto refused = [](Error error) {
+        return std::unexpected(as_inventory_error(std::move(error), {}));
     };
-    auto draft = draft_of(yaml, name);
-    if (!draft) return refused(draft.error());
-    auto resolved = resolve(*draft, name);
+    set_ungrouped(builder.draft());
+    if (auto fine = read_vars_files(sources.folders, builder); !fine) return refused(fine.error());
+    Inventory inventory;
+    Draft draft = builder.finish(inventory.notes_);
+    auto resolved = resolve(draft);
     if (!resolved) return refused(resolved.error());
     if (resolved->hosts.empty()) {
         return refused({"inventory",
                         {},
-                        fmt::format("{}: no host in it", yaml::place(name, {})),
+                        fmt::format("{}: no host in it", yaml::place(names, {})),
                         "name hosts as keys under hosts:"});
     }
-    Inventory inventory;
-    note_unknown_variables(*draft, name, inventory.notes_);
-    note_groups(*draft, *resolved, name, inventory.notes_);
-    note_shared_addresses(resolved->hosts, name, inventory.notes_);
+    std::ranges::move(resolved->notes, std::back_inserter(inventory.notes_));
+    note_groups(draft, *resolved, names, inventory.notes_);
+    note_shared_addresses(resolved->hosts, names, inventory.notes_);
     inventory.hosts_ = std::move(resolved->hosts);
     inventory.groups_ = std::move(resolved->groups);
+    inventory.unusable_ = std::move(resolved->unusable);
     return inventory;
 }
 
+Result<Inventory> Inventory::parse(std::string_view yaml, std::string_view name) {
+    Sources sources;
+    sources.all.push_back({Source::Form::groups, std::string(name), std::string(yaml), false});
+    return read(std::move(sources));
+}
+
+Result<Inventory> Inventory::load(const std::vector<std::string>& paths, Programs& programs) {
+    auto sources = read_sources(paths, programs);
+    if (!sources) return std::unexpected(sources.error());
+    return read(std::move(*sources));
+}
+
 Result<Inventory> Inventory::load(const std::string& path) {
-    const auto text = read_file(path, max_file);
-    if (!text)
-        return std::unexpected(Error{"inventory", "inventory", text.error().message, text.error().remedy});
-    return parse(*text, path == "-" ? "standard input" : path);
+    NoPrograms none;
+    return load({path}, none);
+}
+
+// Nothing is known of how a host is reached or judged that has a setting which can not be used: it is refused
+// with all that was selected with it.
+Status Inventory::check_usable(const std::vector<std::size_t>& chosen) const {
+    if (unusable_.empty()) return {};
+    const Error* first = nullptr;
+    std::vector<std::string> names;
+    for (const std::size_t index : chosen) {
+        const auto found = unusable_.find(index);
+        if (found == unusable_.end()) continue;
+        if (first == nullptr) first = found->second.get();
+        if (found->second.get() == first) names.push_back(hosts_[index].name);
+    }
+    if (first == nullptr) return {};
+    Error error = *first;
+    error.kind = "inventory";
+    error.message += fmt::format(" (host {})", ellipsize(printable(fold(names)), 60));
+    return std::unexpected(in_phase(std::move(error), "inventory"));
 }
 
 Result<std::vector<Host>> Inventory::select(std::string_view limit) const& {
     const auto chosen = select_hosts(limit, hosts_, groups_);
     if (!chosen) return std::unexpected(chosen.error());
+    if (auto fine = check_usable(*chosen); !fine) return std::unexpected(fine.error());
     std::vector<Host> selected;
     selected.reserve(chosen->size());
     for (const std::size_t index : *chosen) selected.push_back(hosts_[index]);
@@ -167,6 +221,7 @@ Result<std::vector<Host>> Inventory::select(std::string_view limit) const& {
 Result<std::vector<Host>> Inventory::select(std::string_view limit) && {
     const auto chosen = select_hosts(limit, hosts_, groups_);
     if (!chosen) return std::unexpected(chosen.error());
+    if (auto fine = check_usable(*chosen); !fine) return std::unexpected(fine.error());
     groups_.clear();
     // In ascending order, so that what moves to the front was looked at before.
     std::size_t count = 0;

@@ -3,12 +3,14 @@
 
 #include <cstddef>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.hpp"
 #include "inventory/host.hpp"
+#include "inventory/sources.hpp"
 
 namespace cleanslate::inventory {
 
@@ -17,7 +19,9 @@ class Inventory {
     // `name` stands in messages ("fleet.yaml:3:5: ..."). Errors have kind "inventory" and
     // begin with file:line:column where there is a place. An inventory without a host is one.
     static Result<Inventory> parse(std::string_view yaml, std::string_view name);
-    // A file, or - for standard input.
+    // Files, folders, programs and - for standard input, see read_sources(); later ones win.
+    static Result<Inventory> load(const std::vector<std::string>& paths, Programs& programs);
+    // One of them that is no program.
     static Result<Inventory> load(const std::string& path);
     // "root@gpu[01-04]:2222,gpu07,[::1]:22": hosts named outright, without any file. Errors as above, or
     // "range".
@@ -32,14 +36,19 @@ class Inventory {
 
     // LIMIT: names, groups, globs, ranges, @FILE; `,` union, `!` exclusion, `&` intersection. The result is
     // in inventory order. A pattern that matches nothing, a limit without a positive term, and an empty
-    // result are errors of kind "limit" with the near names in the remedy.
+    // result are errors of kind "limit" with the near names in the remedy; a host with a setting that can not
+    // be used is one of kind "inventory".
     Result<std::vector<Host>> select(std::string_view limit) const&;
     // The same for whoever needs the inventory no more: its hosts move into the result.
     Result<std::vector<Host>> select(std::string_view limit) &&;
 
   private:
+    static Result<Inventory> read(Sources sources);
+    Status check_usable(const std::vector<std::size_t>& chosen) const;
+
     std::vector<Host> hosts_;
     std::map<std::string, std::vector<std::size_t>> groups_;
+    std::map<std::size_t, std::shared_ptr<const Error>> unusable_;  // by their places in hosts_
     std::vector<std::string> notes_;
 };
 

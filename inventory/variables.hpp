@@ -1,70 +1,85 @@
 #pragma once
-// The variables of one host, range or group, as they stand in one place of the file.
+// The variables that mean something here, found in the mappings of an inventory. Their values are read by
+// settings.hpp, once it is known which of them count.
 
 #include <cstdint>
-#include <functional>
 #include <map>
-#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.hpp"
-#include "base/units.hpp"
 #include "base/yaml.hpp"
-#include "inventory/host.hpp"
 
 namespace cleanslate::inventory {
 
-template <class T>
-struct Setting {
-    T value;
+// One for each thing that can be set on its own: ansible_host and ansible_ssh_host are two variables to
+// Ansible.
+enum class Variable : std::uint8_t {
+    ansible_ssh_host,
+    ansible_host,
+    host,
+    ansible_ssh_port,
+    ansible_port,
+    port,
+    ansible_ssh_user,
+    ansible_user,
+    user,
+    ansible_ssh_private_key_file,
+    ansible_private_key_file,
+    identity_file,
+    proxy_jump,
+    ssh_args,
+    ssh_common_args,
+    ssh_extra_args,
+    ansible_ssh_host_key_checking,
+    ansible_host_key_checking,
+    ssh_timeout,
+    connection,
+    become,  // and ansible_become: the nearer one counts
+    become_user,
+    become_method,
+    become_password,
+    become_other,
+    gpus,
+    max_used,
+    unified_memory,
+    unscheduled,
+    protect,
+    unprotect,
+    priority,
+    locked_file  // none of the inventory's: a whole file of variables that can not be read
+};
+constexpr std::size_t variable_count = static_cast<std::size_t>(Variable::locked_file) + 1;
+
+// One of them where it stands. The nodes belong to a document of the draft.
+struct Bound {
+    const yaml::Entry* entry = nullptr;  // name and value; null: of locked_file
+    std::uint32_t file = 0;              // among the draft's
+    Variable variable = Variable::host;
+};
+
+// Where a line of an inventory of several files stands.
+struct Place {
+    std::uint32_t file = 0;
     yaml::Mark mark;
 };
 
-struct Variables {
-    std::optional<Setting<std::string>> address;
-    std::optional<Setting<std::uint16_t>> port;
-    std::optional<Setting<std::string>> user;
-    std::optional<Setting<std::string>> identity_file;
-    std::optional<Setting<std::string>> proxy_jump;
-    std::optional<Setting<int>> gpus;
-    std::optional<Setting<Mebibytes>> max_used;
-    std::optional<Setting<bool>> unified_memory;
-    std::optional<Setting<bool>> become;
-    std::optional<Setting<bool>> unscheduled;
-    std::optional<Setting<std::int64_t>> priority;  // ansible_group_priority; read of groups only
-    std::vector<std::string> protect;
-    std::vector<std::string> unprotect;
-};
-
-// What is nearer wins; the lists grow.
-void apply(const Variables& nearer, Host& host);
-
-// A variable that both set, to different values; nothing where they agree.
-struct Conflict {
-    std::string_view name;
-    yaml::Mark first, second;
-};
-std::optional<Conflict> conflict(const Variables& a, const Variables& b);
-
-// Reads the mappings of variables of one file and remembers the names that are not ours.
+// Finds the variables of ours, and remembers the names that are not.
 class VariableReader {
   public:
-    explicit VariableReader(std::string_view file) : file_(file) {}
-
-    // A mapping, or nothing. Errors begin with file:line:column.
-    Result<Variables> read(const yaml::Node& node);
+    // Adds to `out` what `node`, a mapping or nothing, holds; of two names for one variable the one that
+    // Ansible knows. A mapping's slips of our own names are errors, and so are values of ours that no host
+    // could have. Errors begin with file:line:column and have kind "inventory" or "yaml".
+    Status read(const yaml::Node& node, std::string_view file_name, std::uint32_t file,
+                std::vector<Bound>& out);
 
     // Names of variables that mean nothing to us, with their first place.
-    const std::map<std::string, yaml::Mark>& unknown() const { return unknown_; }
+    const std::map<std::string, Place>& unknown() const { return unknown_; }
 
   private:
-    Status read_one(const yaml::Node& key, const yaml::Node& value, Variables& out);
-
-    std::string_view file_;
-    std::map<std::string, yaml::Mark> unknown_;
+    std::map<std::string, Place> unknown_;
     std::set<std::string, std::less<>> foreign_;  // names that were looked at and are no misspelling of ours
 };
 

@@ -1,6 +1,7 @@
 #include "agentless/ssh/host_settings.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "agentless/ssh/proxy_command.hpp"
 #include "base/text.hpp"
@@ -14,7 +15,11 @@ constexpr const char* default_identities[] = {"id_ed25519", "id_ecdsa", "id_rsa"
 void choose_identities(const Endpoint& endpoint, const SshOptions& options, ConfigValues& values,
                        HostSettings& settings) {
     settings.identity_files = options.identity_files;
-    if (!endpoint.identity_file.empty()) settings.identity_files = {endpoint.identity_file};
+    if (!endpoint.identity_file.empty()) {
+        settings.identity_files = {endpoint.identity_file};
+        if (endpoint.ssh != nullptr)
+            std::ranges::copy(endpoint.ssh->more_identity_files, std::back_inserter(settings.identity_files));
+    }
     settings.identities_named = !settings.identity_files.empty();
     settings.identities_only = settings.identities_named || values.identities_only.value_or(false);
     settings.certificate_files = std::move(values.certificate_files);
@@ -41,9 +46,24 @@ HostKeyPolicy policy_of(const std::string& strictness) {
     return HostKeyPolicy::strict;
 }
 
-void choose_host_keys(const SshOptions& options, ConfigValues& values, HostSettings& settings) {
-    settings.host_keys =
-        options.host_keys.value_or(policy_of(values.strict_host_key_checking.value_or("ask")));
+HostKeyPolicy policy_of(inventory::HostKeyTrust trust) {
+    if (trust == inventory::HostKeyTrust::off) return HostKeyPolicy::off;
+    return trust == inventory::HostKeyTrust::accept_new ? HostKeyPolicy::accept_new : HostKeyPolicy::strict;
+}
+
+// The inventory's over ssh's configuration's.
+void say_of_host(const inventory::SshSettings& said, ConfigValues& values) {
+    if (said.known_hosts) values.user_known_hosts = said.known_hosts;
+    if (said.global_known_hosts) values.global_known_hosts = said.global_known_hosts;
+    if (said.connect_timeout) values.connect_timeout = said.connect_timeout;
+}
+
+void choose_host_keys(const Endpoint& endpoint, const SshOptions& options, ConfigValues& values,
+                      HostSettings& settings) {
+    settings.host_keys = policy_of(values.strict_host_key_checking.value_or("ask"));
+    if (endpoint.ssh != nullptr && endpoint.ssh->host_keys)
+        settings.host_keys = policy_of(*endpoint.ssh->host_keys);
+    settings.host_keys = options.host_keys.value_or(settings.host_keys);
     settings.host_key_alias = values.host_key_alias.value_or("");
     settings.hash_known_hosts = values.hash_known_hosts.value_or(false);
     settings.user_known_hosts = options.known_hosts;
@@ -113,8 +133,9 @@ Result<HostSettings> settings_for(const Endpoint& endpoint, const SshOptions& op
     settings.user = query.user.value_or(values->user.value_or(options.local_user));
     settings.family = family_of(values->address_family.value_or("any"));
     settings.bind_address = values->bind_address.value_or("");
+    if (endpoint.ssh != nullptr) say_of_host(*endpoint.ssh, *values);
     choose_identities(endpoint, options, *values, settings);
-    choose_host_keys(options, *values, settings);
+    choose_host_keys(endpoint, options, *values, settings);
     settings.methods = methods_of(options, *values);
     if (settings.methods.empty())
         return std::unexpected(Error{

@@ -16,6 +16,9 @@ std::string name_of_machine() {
 
 // One name for a file, however it was named.
 std::string one_name_of(const std::string& path) {
+    constexpr std::string_view ansible = "ansible:";
+    if (path == "-") return path;
+    if (path.starts_with(ansible)) return std::string(ansible) + one_name_of(path.substr(ansible.size()));
     std::error_code failed;
     const auto name = std::filesystem::weakly_canonical(path, failed);
     return failed ? path : name.string();
@@ -33,8 +36,10 @@ SweepScope scope_of(const Options& options) {
     // Each shard is compared with itself.
     const std::string part = options.shard ? " (shard " + to_string(*options.shard) + ")" : "";
     if (options.targets) return {"-H", *options.targets + part};
-    const std::string inventory = options.inventory.value_or("-");
-    return {inventory == "-" ? inventory : one_name_of(inventory), options.limit.value_or("all") + part};
+    std::string names;
+    for (const std::string& inventory : options.inventories)
+        names += (names.empty() ? "" : ",") + one_name_of(inventory);
+    return {names.empty() ? "-" : names, options.limit.value_or("all") + part};
 }
 
 }  // namespace cleanslate::controller

@@ -67,7 +67,7 @@ int list(const Context& context, Store& store, std::optional<std::int64_t> since
     const Options& options = context.options;
     SweepQuery query;
     query.since = since;
-    if (options.inventory) query.inventory = scope_of(options).inventory;
+    if (!options.inventories.empty()) query.inventory = scope_of(options).inventory;
     auto sweeps = history::sweeps(store, query);
     if (!sweeps) return failed(sweeps.error());
     Listed listed{std::move(*sweeps), 0};

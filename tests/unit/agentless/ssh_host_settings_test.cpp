@@ -97,6 +97,37 @@ TEST(HostSettings, AFlagWinsOverTheInventoryAndThatOverTheConfiguration) {
     EXPECT_THAT(flagged.global_known_hosts, IsEmpty()) << "in place of all others";
 }
 
+TEST(HostSettings, OptionsOfSshInTheInventoryStandBetweenFlagsAndTheConfiguration) {
+    const std::string text =
+        "ConnectTimeout 7\nStrictHostKeyChecking yes\nUserKnownHostsFile u\nGlobalKnownHostsFile g\n";
+    inventory::SshSettings said;
+    said.more_identity_files = {"k2"};
+    said.known_hosts = {"mine"};
+    said.host_keys = inventory::HostKeyTrust::off;
+    said.connect_timeout = Milliseconds{3'000};
+    Endpoint endpoint = gpu01();
+    endpoint.identity_file = "k1";
+    endpoint.ssh = std::make_shared<const inventory::SshSettings>(said);
+    const HostSettings settings = decided(text, endpoint);
+    EXPECT_THAT(settings.identity_files, ElementsAre("k1", "k2"));
+    EXPECT_THAT(settings.user_known_hosts, ElementsAre("mine"));
+    EXPECT_THAT(settings.global_known_hosts, ElementsAre("g"));
+    EXPECT_EQ(settings.host_keys, HostKeyPolicy::off);
+    EXPECT_EQ(settings.connect_timeout, Milliseconds{3'000});
+
+    SshOptions flags = laptop();
+    flags.known_hosts = {"flagged"};
+    flags.host_keys = HostKeyPolicy::strict;
+    flags.connect_timeout = Milliseconds{2'000};
+    flags.identity_files = {"kf"};
+    endpoint.identity_file.clear();  // as the command line does where it names keys
+    const HostSettings flagged = decided(text, endpoint, flags);
+    EXPECT_THAT(flagged.identity_files, ElementsAre("kf"));
+    EXPECT_THAT(flagged.user_known_hosts, ElementsAre("flagged"));
+    EXPECT_EQ(flagged.host_keys, HostKeyPolicy::strict);
+    EXPECT_EQ(flagged.connect_timeout, Milliseconds{2'000});
+}
+
 TEST(HostSettings, AskIsStrictSinceNobodyIsAsked) {
     EXPECT_EQ(decided("StrictHostKeyChecking ask\n").host_keys, HostKeyPolicy::strict);
     EXPECT_EQ(decided("StrictHostKeyChecking yes\n").host_keys, HostKeyPolicy::strict);

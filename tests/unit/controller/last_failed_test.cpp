@@ -19,7 +19,7 @@ class LastFailedHosts : public history::testing::WithHistory {
         inventory(
             "all:\n  children:\n    rack1:\n      hosts: {gpu01: , gpu02: }\n"
             "    gpu03:\n      hosts: {gpu03: , gpu04: }\n");
-        options_.inventory = folder_.file("fleet.yaml");
+        options_.inventories = {folder_.file("fleet.yaml")};
         options_.history = file();
         options_.last_failed = true;
     }

@@ -46,7 +46,7 @@ TEST(CommandLine, NamesTheCommandWhoseHelpWouldTell) {
 }
 
 TEST(Hosts, ComeFromAnInventoryOrOutrightOrAreThisMachine) {
-    EXPECT_EQ(read({"check", "-i", "fleet.yaml"}).inventory, "fleet.yaml");
+    EXPECT_EQ(read({"check", "-i", "fleet.yaml"}).inventories, std::vector<std::string>{"fleet.yaml"});
     EXPECT_EQ(read({"check", "-i", "fleet.yaml", "-l", "rack1,!gpu07"}).limit, "rack1,!gpu07");
     EXPECT_EQ(read({"check", "-H", "root@gpu[01-04]"}).targets, "root@gpu[01-04]");
     EXPECT_EQ(read({"check", "-H", "gpu01", "-H", "gpu02"}).targets, "gpu01,gpu02");
@@ -56,10 +56,11 @@ TEST(Hosts, ComeFromAnInventoryOrOutrightOrAreThisMachine) {
 
 TEST(Hosts, ComeFromTheEnvironmentWhereNothingElseNamesThem) {
     const Environment environment{{"CLEANSLATE_INVENTORY", "env.yaml"}};
-    EXPECT_EQ(read({"check"}, environment).inventory, "env.yaml");
-    EXPECT_EQ(read({"check", "-i", "given.yaml"}, environment).inventory, "given.yaml");
-    EXPECT_EQ(read({"check", "-H", "gpu01"}, environment).inventory, std::nullopt);
-    EXPECT_EQ(read({"check", "--local"}, environment).inventory, std::nullopt);
+    EXPECT_EQ(read({"check"}, environment).inventories, std::vector<std::string>{"env.yaml"});
+    EXPECT_EQ(read({"check", "-i", "given.yaml"}, environment).inventories,
+              std::vector<std::string>{"given.yaml"});
+    EXPECT_TRUE(read({"check", "-H", "gpu01"}, environment).inventories.empty());
+    EXPECT_TRUE(read({"check", "--local"}, environment).inventories.empty());
     EXPECT_THAT(refusal({"check"}, {{"CLEANSLATE_INVENTORY", ""}}), HasSubstr("which hosts"));
 }
 
@@ -69,7 +70,8 @@ TEST(Hosts, AreRefusedInTwoWaysAtOnce) {
     EXPECT_THAT(refusal({"check", "-H", "gpu01", "--local"}), HasSubstr("-H"));
     EXPECT_THAT(refusal({"check", "--local", "-i", "x"}), HasSubstr("--local"));
     EXPECT_THAT(refusal({"check", "--local", "-l", "x"}), HasSubstr("--local"));
-    EXPECT_THAT(refusal({"check", "-i", "a", "-i", "b"}), HasSubstr("--inventory"));
+    EXPECT_EQ(read({"check", "-i", "a", "-i", "b"}).inventories, (std::vector<std::string>{"a", "b"}));
+    EXPECT_THAT(refusal({"check", "-i", "-", "-i", "-"}), HasSubstr("-i - is given twice"));
 }
 
 TEST(Hosts, MustBeSaidWhereSomethingIsDoneToThem) {
@@ -432,7 +434,7 @@ TEST(HistoryOptions, AreOfItsActions) {
         {"history", "--last", "5", "--since", "7d", "-i", "f.yaml", "--history", "h.db", "--format", "json"});
     EXPECT_EQ(list.last, 5);
     EXPECT_EQ(list.since, "7d");
-    EXPECT_EQ(list.inventory, "f.yaml");
+    EXPECT_EQ(list.inventories, std::vector<std::string>{"f.yaml"});
     EXPECT_EQ(list.history, "h.db");
     EXPECT_EQ(list.format, Format::json);
     EXPECT_THAT(read({"history", "--host", "a", "--host", "b[1-2]"}).history_hosts,

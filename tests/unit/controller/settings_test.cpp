@@ -250,7 +250,7 @@ TEST(SelectHosts, ReadsAnInventoryAndItsLimit) {
     const TemporaryFolder folder;
     put(folder.file("fleet.yaml"), "all:\n  hosts:\n    gpu[01-04]:\n");
     Options options;
-    options.inventory = folder.file("fleet.yaml");
+    options.inventories = {folder.file("fleet.yaml")};
     EXPECT_EQ(select_hosts(options).value().hosts.size(), 4u);
     options.limit = "gpu02";
     EXPECT_EQ(select_hosts(options).value().hosts.size(), 1u);
@@ -258,7 +258,7 @@ TEST(SelectHosts, ReadsAnInventoryAndItsLimit) {
         options.limit = wrong;
         EXPECT_FALSE(select_hosts(options)) << wrong;
     }
-    options.inventory = folder.file("absent.yaml");
+    options.inventories = {folder.file("absent.yaml")};
     EXPECT_FALSE(select_hosts(options));
 }
 

@@ -7,9 +7,12 @@ namespace cleanslate::inventory {
 namespace {
 
 Result<Resolved> resolved(std::string_view text) {
-    auto draft = read_draft(yaml::parse(text, "f.yaml").value().root(), "f.yaml");
-    if (!draft) return std::unexpected(draft.error());
-    return resolve(*draft, "f.yaml");
+    DraftBuilder builder;
+    const yaml::Node& root = builder.begin("f.yaml", yaml::parse(text, "f.yaml").value());
+    if (auto read = read_groups(root, builder); !read) return std::unexpected(read.error());
+    std::vector<std::string> notes;
+    Draft draft = builder.finish(notes);
+    return resolve(draft);
 }
 
 Host host(std::string_view text, std::string_view name) {
@@ -81,23 +84,43 @@ TEST(Inheritance, ProtectListsGrowOverAllLevels) {
     EXPECT_EQ(n1.unprotect, (std::vector<std::string>{"u", "v"}));
 }
 
-TEST(Inheritance, AHostsOwnNameWinsOverARange) {
+TEST(Inheritance, OfSeveralPlacesOfOneHostTheLaterWins) {
     const std::string_view before = "all: {hosts: {'n[1-3]': {gpus: 8, port: 22}, n2: {gpus: 4}}}";
     const std::string_view after = "all: {hosts: {n2: {gpus: 4}, 'n[1-3]': {gpus: 8, port: 22}}}";
-    for (const auto text : {before, after}) {
-        EXPECT_EQ(host(text, "n1").gpus, 8);
-        EXPECT_EQ(host(text, "n2").gpus, 4);
-        EXPECT_EQ(host(text, "n2").port, 22);
-    }
+    EXPECT_EQ(host(before, "n1").gpus, 8);
+    EXPECT_EQ(host(before, "n2").gpus, 4);
+    EXPECT_EQ(host(before, "n2").port, 22);
+    EXPECT_EQ(host(after, "n2").gpus, 8);
+    EXPECT_EQ(resolved(after).value().notes,
+              (std::vector<std::string>{
+                  "f.yaml:1:41: gpus of host n2 is something else at f.yaml:1:20: the later one counts"}));
 }
 
-TEST(Inheritance, AHostThatContradictsItselfIsAnError) {
-    EXPECT_EQ(resolved("a: {hosts: {n1: {port: 22}}}\nb: {hosts: {n1: {port: 23}}}\n").error().message,
-              "f.yaml:2:18: the port of host n1 is something else at 1:18");
-    EXPECT_FALSE(resolved("all: {hosts: {'n[1-2]': {gpus: 8}, 'n[2-3]': {gpus: 4}}}"));
-    EXPECT_FALSE(
-        resolved("a: {hosts: {n1: {gpus: 8}}}\nb: {hosts: {n1: {port: 22}}}\nc: {hosts: {n1: {gpus: 4}}}\n"));
-    EXPECT_TRUE(resolved("a: {hosts: {n1: {port: 22}}}\nb: {hosts: {n1: {port: 22, gpus: 8}}}\n"));
+TEST(Inheritance, TellsAHostThatContradictsItselfInOneFile) {
+    EXPECT_EQ(resolved("a: {hosts: {n1: {port: 22}}}\nb: {hosts: {n1: {port: 23}}}\n").value().notes.at(0),
+              "f.yaml:2:18: port of host n1 is something else at f.yaml:1:18: the later one counts");
+    EXPECT_TRUE(resolved("a: {hosts: {n1: {port: 22}}}\nb: {hosts: {n1: {port: 22, gpus: 8}}}\n")
+                    .value()
+                    .notes.empty());
+}
+
+TEST(Inheritance, WhatCanNotBeUsedIsHeldAgainstTheHostsThatHaveIt) {
+    const auto all = resolved(
+                         "a: {vars: {ansible_user: '{{ x }}'}, hosts: {n1: , n2: {ansible_user: me}}}\n"
+                         "b: {hosts: {n3: }}\n")
+                         .value();
+    ASSERT_EQ(all.unusable.size(), 1U);
+    EXPECT_EQ(all.unusable.begin()->first, 0U);
+    EXPECT_EQ(all.unusable.at(0)->message.substr(0, 14), "f.yaml:1:26: a");
+    EXPECT_EQ(all.hosts[1].user, "me");
+    EXPECT_EQ(all.hosts[0].address, "n1");
+}
+
+TEST(Inheritance, FillsInTheNameOfEachHost) {
+    const std::string_view text =
+        "a: {vars: {ansible_host: '{{ inventory_hostname_short }}.ib'}, hosts: {n1.org: , n2: }}";
+    EXPECT_EQ(host(text, "n1.org").address, "n1.ib");
+    EXPECT_EQ(host(text, "n2").address, "n2.ib");
 }
 
 TEST(Inheritance, AGroupThatContainsItselfIsAnError) {

@@ -10,12 +10,6 @@ std::string hops(std::string_view text) {
     return read ? *read : "refused: " + read.error().message;
 }
 
-// "-": no jump among them.
-std::string among(std::string_view options) {
-    const auto read = hops_among_ssh_options(options);
-    return !read ? "refused: " + read.error().message : read->value_or("-");
-}
-
 TEST(Jumps, AreHostsWithUserAndPort) {
     for (const std::string text :
          {"jump", "root@jump:2222", "a,b", "alice@a:22,bob@b.example.com", "10.0.0.1:22", "2001:db8::1",
@@ -33,28 +27,6 @@ TEST(Jumps, AreNothingElse) {
     std::string many = "a";
     for (int i = 0; i < 20; ++i) many += ",a";
     EXPECT_EQ(hops(many), "refused: more than 16 jump hosts");
-}
-
-TEST(Jumps, AreFoundAmongSshOptions) {
-    for (const std::string options :
-         {"-J a,b", "-Ja,b", "-o ProxyJump=a,b", "-oProxyJump=a,b", "-o proxyjump=a,b", "-o 'ProxyJump a,b'",
-          "-o ProxyJump=\"a,b\"", "-o \"ProxyJump = a,b\"", "-q -4J a,b",
-          "-o StrictHostKeyChecking=no -J a,b", "-i key -J a,b -J c", "-o\tProxyJump=a,b"})
-        EXPECT_EQ(among(options), "a,b") << options;
-    EXPECT_EQ(among("-J none"), "none");
-}
-
-TEST(Jumps, AreNotFoundWhereOtherOptionsStand) {
-    for (const std::string options :
-         {"", "-o ProxyCommand=\"ssh -W %h:%p -J a b\"", "-i -J a", "-F -J", "-o ProxyJumpy=a", "-J",
-          "-o ProxyJump", "jump -q", "-o ControlPersist=60s -o 'ControlPath=~/a b'", "-W -J a"})
-        EXPECT_EQ(among(options), "-") << options;
-}
-
-TEST(Jumps, AmongSshOptionsAreReadAsStrictly) {
-    EXPECT_EQ(among("-J '{{ jump }}'"), "refused: found no jump host in \"{{ jump }}\"");
-    EXPECT_EQ(among("-J 'a"), "refused: a quote has no end");
-    EXPECT_EQ(among("-o ProxyJump="), "refused: found no jump host in \"\"");
 }
 
 }  // namespace

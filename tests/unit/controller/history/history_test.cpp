@@ -36,6 +36,7 @@ TEST(Scope, HasTheLimit) {
 
 TEST(Scope, OfHostsOutrightAndOfThisMachine) {
     EXPECT_EQ(scope_of(read({"check", "-H", "root@gpu[01-04]"})), (SweepScope{"-H", "root@gpu[01-04]"}));
+    EXPECT_EQ(scope_of(read({"check", "-i", "-", "-i", "ansible:/x/../y"})).inventory, "-,ansible:/y");
     EXPECT_EQ(scope_of(read({"check", "--local"})).inventory, "--local");
     EXPECT_NE(scope_of(read({"check", "--local"})).limit, "");
     EXPECT_EQ(scope_of(read({"check", "-i", "-"})).inventory, "-");

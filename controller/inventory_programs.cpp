@@ -1,0 +1,48 @@
+#include "controller/inventory_programs.hpp"
+
+#include <filesystem>
+
+#include "base/text.hpp"
+#include "controller/json_tree.hpp"
+#include "controller/program_answer.hpp"
+
+namespace cleanslate::controller {
+namespace {
+
+// Its answer, if that is one whole JSON object.
+Result<std::string> json_of(const Program& program) {
+    auto answer = answer_of(program);
+    if (!answer) return answer;
+    JsonBounds bounds;
+    bounds.depth = 64;
+    bounds.values_at_once = bounds.values;
+    const auto keep = [](JsonValue&) -> Status { return {}; };
+    if (const auto read = read_json_object(*answer, "", keep, bounds); !read)
+        return std::unexpected(with_context(
+            read.error(), printable(program.words.front()) + ": its answer is not one JSON object"));
+    return answer;
+}
+
+}  // namespace
+
+Result<std::string> InventoryPrograms::ansible_inventory(const std::string& path) {
+    Program program;
+    program.words = {"ansible-inventory", "-i", path, "--list"};
+    // A source that Ansible can not read would leave its hosts out, with no more than a warning.
+    program.variables = {{"ANSIBLE_INVENTORY_ANY_UNPARSED_IS_FAILED", "True"},
+                         {"ANSIBLE_INVENTORY_UNPARSED_FAILED", "True"}};
+    program.if_absent =
+        "install ansible-core here, or convert the inventory where it is: ansible-inventory -i PATH --list "
+        "--yaml --export";
+    return json_of(program);
+}
+
+Result<std::string> InventoryPrograms::script(const std::string& path) {
+    std::error_code failed;
+    const auto whole = std::filesystem::absolute(path, failed);
+    Program program;
+    program.words = {failed ? path : whole.string(), "--list"};
+    return json_of(program);
+}
+
+}  // namespace cleanslate::controller

@@ -1,0 +1,81 @@
+#include "controller/program_answer.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <chrono>
+
+#include "base/files.hpp"
+#include "controller/file_handle.hpp"
+#include "temporary_folder.hpp"
+
+namespace cleanslate::controller::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+Program shell(const std::string& script) {
+    Program program;
+    program.words = {"sh", "-c", script};
+    return program;
+}
+
+TEST(ProgramAnswer, IsWhatItPrints) {
+    EXPECT_EQ(answer_of(shell("echo one; echo two >&2; cat")).value(), "one\n") << "nothing is there to read";
+    Program with = shell("printf %s \"$CLEANSLATE_TEST_WORD\"");
+    with.variables = {{"CLEANSLATE_TEST_WORD", "a b"}};
+    EXPECT_EQ(answer_of(with).value(), "a b");
+    EXPECT_EQ(answer_of(shell("head -c 300000 /dev/zero")).value().size(), 300'000u)
+        << "more than a pipe holds";
+}
+
+TEST(ProgramAnswer, OfOneThatFailsIsItsLastWord) {
+    const auto failed = answer_of(shell("echo answer; echo why >&2; echo that is why >&2; exit 3"));
+    ASSERT_FALSE(failed);
+    EXPECT_EQ(failed.error().message, "sh: exit status 3: that is why");
+    EXPECT_THAT(answer_of(shell("kill -9 $$")).error().message, HasSubstr("signal 9"));
+}
+
+TEST(ProgramAnswer, OfOneThatIsNotThereIsARemedy) {
+    Program program;
+    program.words = {"no-such-program-of-cleanslate"};
+    program.if_absent = "install it";
+    const auto absent = answer_of(program);
+    ASSERT_FALSE(absent);
+    EXPECT_THAT(absent.error().message, HasSubstr("No such file or directory"));
+    EXPECT_EQ(absent.error().remedy, "install it");
+}
+
+TEST(ProgramAnswer, IsBounded) {
+    Program program = shell("head -c 3000000 /dev/zero");
+    program.most_bytes = 1 << 20;
+    EXPECT_EQ(answer_of(program).error().message, "sh: answers with more than 1 MiB");
+}
+
+TEST(ProgramAnswer, HasADeadlineAndLeavesNothingBehind) {
+    TemporaryFolder folder;
+    const std::string pid_file = folder.file("pid");
+    Program program = shell("sleep 600 & echo $! > " + pid_file + "; wait");
+    program.timeout = Milliseconds{500};
+    const auto began = std::chrono::steady_clock::now();
+    const auto late = answer_of(program);
+    ASSERT_FALSE(late);
+    EXPECT_EQ(late.error().message, "sh: not done after 0.50 s");
+    EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(60));
+    const auto pid = static_cast<pid_t>(std::stol(read_file(pid_file, 100).value()));
+    const FileHandle ended(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0U)));
+    pollfd end{ended.get(), POLLIN, 0};
+    EXPECT_TRUE(!ended.valid() || ::poll(&end, 1, 30'000) == 1) << "its child lives on";
+}
+
+TEST(ProgramAnswer, DoesNotWaitForWhatRunsOn) {
+    const auto began = std::chrono::steady_clock::now();
+    EXPECT_EQ(answer_of(shell("sleep 600 & echo done")).value(), "done\n");
+    EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(60));
+}
+
+}  // namespace
+}  // namespace cleanslate::controller::testing
