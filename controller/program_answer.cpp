@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <spawn.h>
+#include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -74,10 +75,39 @@ int launch(const Program& program, int out, int err, pid_t& pid) {
     return error;
 }
 
+// SIGINT and its like as something to wait for: whoever ends this process ends the program, too.
+class HeldSignals {
+  public:
+    HeldSignals() {
+        sigset_t held;
+        sigemptyset(&held);
+        for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&held, signal);
+        ::pthread_sigmask(SIG_BLOCK, &held, &before_);
+        came_ = FileHandle(::signalfd(-1, &held, SFD_CLOEXEC | SFD_NONBLOCK));
+    }
+    // What came meanwhile does now what it would have done.
+    ~HeldSignals() {
+        signalfd_siginfo info{};
+        const bool came = came_.valid() && ::read(came_.get(), &info, sizeof info) == sizeof info;
+        ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+        if (came) ::raise(static_cast<int>(info.ssi_signo));
+    }
+    HeldSignals(const HeldSignals&) = delete;
+    HeldSignals& operator=(const HeldSignals&) = delete;
+
+    int fd() const { return came_.get(); }
+
+  private:
+    sigset_t before_{};
+    FileHandle came_;
+};
+
 class Running {
   public:
-    Running(const Program& program, pid_t pid, FileHandle ended, FileHandle out, FileHandle err)
+    Running(const Program& program, const HeldSignals& signals, pid_t pid, FileHandle ended, FileHandle out,
+            FileHandle err)
         : program_(program),
+          signals_(signals),
           pid_(pid),
           ended_(std::move(ended)),
           out_(std::move(out)),
@@ -94,7 +124,8 @@ class Running {
             return fail("command",
                         fmt::format("{}: answers with more than {} MiB", name, program_.most_bytes >> 20));
         ChildEnd end;
-        end.timed_out = !in_time;
+        end.timed_out = !in_time && !stopped_;
+        end.stopped = stopped_;
         if (in_time && WIFEXITED(status)) end.exit_status = WEXITSTATUS(status);
         if (in_time && WIFSIGNALED(status)) end.signal = WTERMSIG(status);
         if (end.succeeded()) return std::move(answer_);
@@ -109,18 +140,20 @@ class Running {
         for (;;) {
             const bool open = out_.valid() || err_.valid();
             if (!alive && !open) return true;
-            pollfd waits[3] = {{alive ? ended_.get() : -1, POLLIN, 0},
+            pollfd waits[4] = {{alive ? ended_.get() : -1, POLLIN, 0},
                                {out_.valid() ? out_.get() : -1, POLLIN, 0},
-                               {err_.valid() ? err_.get() : -1, POLLIN, 0}};
+                               {err_.valid() ? err_.get() : -1, POLLIN, 0},
+                               {alive ? signals_.fd() : -1, POLLIN, 0}};
             const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now()).count();
             if (left <= 0) return false;
             const auto most = static_cast<long long>(std::numeric_limits<int>::max());
-            if (::poll(waits, 3, static_cast<int>(std::min<long long>(left, most))) < 0 && errno != EINTR)
+            if (::poll(waits, 4, static_cast<int>(std::min<long long>(left, most))) < 0 && errno != EINTR)
                 return false;
             if (waits[1].revents != 0) take(out_, answer_, program_.most_bytes + 1);
             if (waits[2].revents != 0) take(err_, complaint_, most_of_stderr);
             too_much_ = answer_.size() > program_.most_bytes;
-            if (too_much_) return false;
+            stopped_ = stopped_ || waits[3].revents != 0;
+            if (too_much_ || (alive && stopped_)) return false;
             if (waits[0].revents != 0) return true;
         }
     }
@@ -142,10 +175,11 @@ class Running {
     }
 
     const Program& program_;
+    const HeldSignals& signals_;
     pid_t pid_;
     FileHandle ended_, out_, err_;
     std::string answer_, complaint_;
-    bool too_much_ = false;
+    bool too_much_ = false, stopped_ = false;
 };
 
 }  // namespace
@@ -154,6 +188,7 @@ Result<std::string> answer_of(const Program& program) {
     const std::string name = printable(program.words.front());
     Pipe out, err;
     if (!out.open() || !err.open()) return fail("command", fmt::format("{}: pipe: {}", name, reason(errno)));
+    const HeldSignals signals;
     pid_t pid = -1;
     if (const int error = launch(program, out.write.get(), err.write.get(), pid); error != 0)
         return fail("command", fmt::format("{}: cannot be started: {}", name, reason(error)),
@@ -167,7 +202,7 @@ Result<std::string> answer_of(const Program& program) {
         ::waitpid(pid, nullptr, 0);
         return fail("command", fmt::format("{}: pidfd_open (Linux 5.3 or newer): {}", name, reason(error)));
     }
-    return Running(program, pid, std::move(ended), std::move(out.read), std::move(err.read)).wait();
+    return Running(program, signals, pid, std::move(ended), std::move(out.read), std::move(err.read)).wait();
 }
 
 }  // namespace cleanslate::controller

@@ -19,9 +19,10 @@ struct Program {
     std::string if_absent;  // remedy where there is no such program
 };
 
-// Its standard output. Its standard input is empty, its process group is killed at its end and at the
-// timeout. Errors have kind "command" and name the program: not there, not done in time, more output than
-// that, an exit status other than 0 or a signal; with the end of its standard error.
+// Its standard output. Its standard input is empty; its process group is killed at its end, at the timeout
+// and where SIGINT, SIGTERM or SIGHUP comes, which then does what it does. Errors have kind "command" and
+// name the program: not there, not done in time, more output than that, an exit status other than 0 or a
+// signal; with the end of its standard error.
 Result<std::string> answer_of(const Program& program);
 
 }  // namespace cleanslate::controller

@@ -3,10 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
+#include <csignal>
 
 #include "base/files.hpp"
 #include "controller/file_handle.hpp"
@@ -69,6 +72,27 @@ TEST(ProgramAnswer, HasADeadlineAndLeavesNothingBehind) {
     const FileHandle ended(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0U)));
     pollfd end{ended.get(), POLLIN, 0};
     EXPECT_TRUE(!ended.valid() || ::poll(&end, 1, 30'000) == 1) << "its child lives on";
+}
+
+TEST(ProgramAnswer, IsEndedWithWhoeverAskedForIt) {
+    TemporaryFolder folder;
+    const std::string fifo = folder.file("fifo");
+    ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+    const pid_t asker = ::fork();
+    if (asker == 0) {
+        static_cast<void>(answer_of(shell("echo $$ > " + fifo + "; exec sleep 600")));
+        ::_exit(0);
+    }
+    const auto text = read_file(fifo, 100);  // waits for its writer
+    const auto pid = static_cast<pid_t>(std::stol(text.value()));
+    const FileHandle ended(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0U)));
+    ASSERT_TRUE(ended.valid());
+    ::kill(asker, SIGTERM);
+    int status = 0;
+    ASSERT_EQ(::waitpid(asker, &status, 0), asker);
+    EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+    pollfd end{ended.get(), POLLIN, 0};
+    EXPECT_EQ(::poll(&end, 1, 30'000), 1) << "the program lives on";
 }
 
 TEST(ProgramAnswer, DoesNotWaitForWhatRunsOn) {
