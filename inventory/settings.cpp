@@ -241,8 +241,14 @@ class Settings::Applied {
     }
 
     Status becoming() {
-        for (const Variable variable : {Variable::become_password, Variable::become_other,
-                                        Variable::become_user, Variable::become_method, Variable::become}) {
+        // Refused as it stands: what is said of a template would show the value.
+        if (const Bound* password = settings_.find(Variable::become_password); password != nullptr) {
+            auto fine = set_become(host_.become,
+                                   {files_[password->file], password->entry->first, password->entry->second});
+            if (!fine) return fine;
+        }
+        for (const Variable variable :
+             {Variable::become_other, Variable::become_user, Variable::become_method, Variable::become}) {
             auto fine = with(settings_.find(variable),
                              [&](const Value& value) { return set_become(host_.become, value); });
             if (!fine) return fine;

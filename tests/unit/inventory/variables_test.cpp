@@ -189,6 +189,7 @@ TEST(Variables, BecomeIsRootThroughSudo) {
     EXPECT_EQ(host_of("{}").become, std::nullopt);
     EXPECT_EQ(error_of("ansible_become_user: postgres").kind, "inventory");
     EXPECT_EQ(error_of("ansible_sudo_pass: secret").kind, "inventory");
+    EXPECT_EQ(error_of("ansible_become_password: 'sec{{ret'").message.find("ret"), std::string::npos);
 }
 
 TEST(Variables, UnscheduledIsTrueOrFalse) {
