@@ -118,7 +118,7 @@ std::string_view never_a_default(std::string_view name) {
 
 bool reads_config(Command command) {
     return command != Command::explain && command != Command::playbooks && command != Command::config &&
-           command != Command::drain_list;
+           command != Command::drain_list && command != Command::completion && command != Command::complete;
 }
 
 bool applies(const Key& key, Command command) {

@@ -59,7 +59,8 @@ TEST(Keys, NeverStandForAYesOrForTheHostsThatAreMeant) {
 }
 
 TEST(Keys, AreReadByEveryCommandButThoseThatOnlyExplain) {
-    for (const Command command : {Command::explain, Command::playbooks, Command::config, Command::drain_list})
+    for (const Command command : {Command::explain, Command::playbooks, Command::config, Command::drain_list,
+                                  Command::completion, Command::complete})
         EXPECT_FALSE(reads_config(command));
     for (const Command command :
          {Command::check, Command::clear, Command::run, Command::hosts, Command::trust, Command::audit,
