@@ -77,6 +77,7 @@ constexpr std::pair<std::string_view, std::string_view> refused[] = {
     {"hosts", hosts},
     {"H", hosts},
     {"last-failed", hosts},
+    {"shard", hosts},
     {"raw-commands", "shows secrets, and must be given each time"},
     {"become", "belongs to hosts: write `become: true` into the inventory"},
     {"ask-pass", secret},

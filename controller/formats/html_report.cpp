@@ -63,6 +63,7 @@ std::string subject(const Report& report) {
     if (!report.inventory.empty())
         text += " of " + (report.inventory == "-" ? "the inventory on stdin" : report.inventory);
     if (!report.limit.empty()) text += (report.inventory.empty() ? " of " : ", ") + report.limit;
+    if (report.share) text += ", shard " + to_string(report.share->shard);
     if (report.local) text += " of this machine";
     return text;
 }

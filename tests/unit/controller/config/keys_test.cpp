@@ -52,9 +52,9 @@ TEST(Keys, AreThereOnceAndNoneIsRefused) {
 }
 
 TEST(Keys, NeverStandForAYesOrForTheHostsThatAreMeant) {
-    for (const char* name :
-         {"yes", "dry-run", "allow-reset", "allow-reboot", "allow-shm", "include-jobs", "local",
-          "raw-commands", "limit", "l", "hosts", "H", "last-failed", "no-history", "set", "on-change"})
+    for (const char* name : {"yes", "dry-run", "allow-reset", "allow-reboot", "allow-shm", "include-jobs",
+                             "local", "raw-commands", "limit", "l", "hosts", "H", "last-failed", "shard",
+                             "no-history", "set", "on-change"})
         EXPECT_NE(never_a_default(name), "") << name;
 }
 

@@ -163,6 +163,8 @@ TEST(HtmlReport, SaysWhyASweepEndedEarly) {
     Report dry = report_of({planned_host("gpu01")}, "clear");
     dry.dry_run = true;
     EXPECT_THAT(html_of(dry), HasSubstr("<span>dry run: nothing was signalled</span>"));
+    dry.share = Share{{2, 4}, 9, "gpu[1-9]"};
+    EXPECT_THAT(html_of(dry), HasSubstr(", shard 2/4"));
     dry.declined = true;
     EXPECT_THAT(html_of(dry), HasSubstr("<span>declined: nothing was signalled</span>"));
 }

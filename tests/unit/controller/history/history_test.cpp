@@ -32,6 +32,8 @@ TEST(Scope, HasTheLimit) {
     EXPECT_EQ(scope_of(read({"check", "-i", "/f"})).limit, "all");
     EXPECT_EQ(scope_of(read({"check", "-i", "/f", "-l", "all"})), scope_of(read({"check", "-i", "/f"})));
     EXPECT_EQ(scope_of(read({"check", "-i", "/f", "-l", "rack1"})).limit, "rack1");
+    EXPECT_EQ(scope_of(read({"check", "-i", "/f", "--shard", "2/4"})).limit, "all (shard 2/4)");
+    EXPECT_EQ(scope_of(read({"check", "-H", "a", "--shard", "1/4"})).limit, "a (shard 1/4)");
 }
 
 TEST(Scope, OfHostsOutrightAndOfThisMachine) {
