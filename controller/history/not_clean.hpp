@@ -10,8 +10,8 @@ namespace cleanslate::controller::history {
 
 struct NotClean {
     SweepHead sweep;
-    // Every host that was not seen clean as a whole, in the sweep's order: also one that was never begun, cut,
-    // or judged in part.
+    // Every host that was not seen clean as a whole, in the sweep's order: also one that was never begun,
+    // cut, or judged in part.
     std::vector<std::string> names;
     std::size_t hosts = 0;  // of the sweep
 };
