@@ -48,6 +48,12 @@ Status combine_history(const Options& options) {
     return {};
 }
 
+Status combine_remote_command(const Options& options) {
+    if (options.command == Command::run && trim(options.remote_command).empty())
+        return fail("usage", "run wants a command after --, as in: cleanslate run -l all -- uptime");
+    return {};
+}
+
 }  // namespace
 
 Status combine_options(Options& options, const Environment& environment) {
@@ -64,6 +70,7 @@ Status combine_options(Options& options, const Environment& environment) {
         return fail("usage", "-H names hosts outright: it does not go together with -i, -l or --local");
     if (options.local && (!options.inventories.empty() || options.limit))
         return fail("usage", "--local is this machine: it does not go together with -i or -l");
+    if (auto slurm = combine_slurm(options); !slurm) return slurm;
     if (auto shard = combine_shard(options, environment); !shard) return shard;
     if (options.last_failed && (options.targets || options.local))
         return fail("usage",
@@ -74,13 +81,16 @@ Status combine_options(Options& options, const Environment& environment) {
     if (std::ranges::count(options.inventories, "-") > 1)
         return fail("usage", "-i - is given twice: standard input is one inventory");
     const bool must_say = options.command == Command::clear || options.command == Command::run;
-    if (must_say && !options.limit && !options.targets && !options.local && !options.last_failed)
+    if (must_say && !options.limit && !options.targets && !options.local && !options.last_failed &&
+        !options.slurm.asked())
         return fail("usage", std::string(to_string(options.command)) +
                                  " must be told which hosts: -l LIMIT (-l all for every host of the "
                                  "inventory), --last-failed, -H or --local");
     if (options.inventories.empty() && !options.targets && !options.local) {
         const auto found = environment.find("CLEANSLATE_INVENTORY");
         const bool in_environment = found != environment.end() && !found->second.empty();
+        if (!in_environment && options.beneath.inventory.empty() && options.slurm.asked())
+            return combine_remote_command(options);
         if (!in_environment && options.beneath.inventory.empty())
             return fail(
                 "usage",
@@ -91,9 +101,7 @@ Status combine_options(Options& options, const Environment& environment) {
     if (options.last_failed && std::ranges::count(options.inventories, "-") > 0)
         return fail("usage",
                     "--last-failed looks for earlier sweeps of the same inventory: give it as a file");
-    if (options.command == Command::run && trim(options.remote_command).empty())
-        return fail("usage", "run wants a command after --, as in: cleanslate run -l all -- uptime");
-    return {};
+    return combine_remote_command(options);
 }
 
 }  // namespace cleanslate::controller

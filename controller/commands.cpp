@@ -10,6 +10,7 @@
 #include "controller/exit_status.hpp"
 #include "controller/last_failed.hpp"
 #include "controller/page.hpp"
+#include "controller/slurm_nodes.hpp"
 #include "playbooks/playbook.hpp"
 
 namespace cleanslate::controller {
@@ -58,6 +59,12 @@ int repeat_last_failed(const Context& context) {
 }  // namespace
 
 int run_command_line(const Context& context) {
+    if (context.options.slurm.asked() && !context.options.slurm.nodes) {
+        const auto answered = with_slurm_nodes(context.options, context.environment);
+        if (!answered) return usage(answered.error());
+        return run_command_line(
+            {*answered, context.environment, context.arguments, context.terminal, context.out});
+    }
     if (context.options.last_failed) return repeat_last_failed(context);
     switch (context.options.command) {
         case Command::check:

@@ -42,10 +42,11 @@ void add_host_options(CLI::App& app, Options& options) {
              "Inventory: a file, a folder, a script, - for stdin, or ansible:PATH, which ansible-inventory "
              "reads; repeatable, later ones win (default: $CLEANSLATE_INVENTORY)")
         ->group(group);
-    add_text(
-        app, "-l,--limit", "LIMIT", options.limit,
-        std::string("Names, groups, globs, ranges, @FILE; ',' or, '!' not, '&' and; 'all' for everything ") +
-            (must_say ? "(no default: this command must be told)" : "(default: all)"))
+    add_text(app, "-l,--limit", "LIMIT", options.limit,
+             std::string(
+                 "Names, groups, globs, ranges, ~REGEX, GROUP[0:3], @FILE; ',' or ':' or, '!' not, '&' and; "
+                 "'all' for everything ") +
+                 (must_say ? "(no default: this command must be told)" : "(default: all)"))
         ->group(group);
     const auto join = [&options](const std::vector<std::string>& texts) {
         std::string joined;
@@ -54,13 +55,14 @@ void add_host_options(CLI::App& app, Options& options) {
     };
     app.add_option_function<std::vector<std::string>>(
            "-H,--hosts", join,
-           std::string("Hosts outright, without an inventory: 'root@gpu[01-04]:22'; repeatable; not together "
-                       "with -i") +
+           std::string("Hosts outright, without an inventory: 'root@gpu[01-04]:22', @FILE, - for stdin; "
+                       "repeatable; not together with -i") +
                (options.command == Command::trust ? " or -l (default: none)"
                                                   : ", -l or --local (default: none)"))
         ->type_name("TARGETS")
         ->allow_extra_args(false)
         ->group(group);
+    add_slurm_options(app, options);
     add_shard_option(app, options);
     if (options.command == Command::trust) return;  // over SSH or not at all
     app.add_flag("--local", options.local, "This machine, without SSH; not together with -i, -l or -H")

@@ -40,6 +40,8 @@ void add_unattended_options(CLI::App& app, Options& options);
 void add_config_option(CLI::App& app, Options& options);  // and of its actions
 // Gives what was not given on the command line the values of the config files. Errors have kind "config".
 Status apply_config(CLI::App& command, Options& options, const config::Config& config);
+void add_slurm_options(CLI::App& app, Options& options);
+Status combine_slurm(const Options& options);       // what one of them alone cannot know
 Status combine_unattended(const Options& options);  // what one of them alone cannot know
 // The same of all options; completes them from the environment. Errors have kind "usage".
 Status combine_options(Options& options, const Environment& environment);

@@ -55,6 +55,17 @@ struct Beneath {
     std::optional<Mebibytes> max_used;  // beneath a baseline, too
 };
 
+// Hosts that Slurm names.
+struct SlurmRequest {
+    std::optional<std::string> job;       // --slurm-job; empty: the one that this runs in
+    std::vector<std::string> partitions;  // --slurm-partition
+    std::vector<std::string> states;      // --state
+    bool asked() const { return job || !partitions.empty(); }
+    // Its answer, once there is one.
+    std::optional<std::vector<std::string>> nodes;
+    std::string source;  // "slurm job 4242"
+};
+
 struct Options {
     Command command = Command::check;
     std::optional<std::string> config;  // --config FILE
@@ -63,6 +74,7 @@ struct Options {
     std::vector<std::string> inventories;  // -i, else $CLEANSLATE_INVENTORY
     std::optional<std::string> limit;
     std::optional<std::string> targets;  // -H, several joined by commas
+    SlurmRequest slurm;
     bool local = false;
     std::optional<std::string> shard_text;  // --shard, and what it comes to
     std::optional<Shard> shard;

@@ -44,6 +44,7 @@ struct Pipe {
 // Spawns `program` in a process group of its own; 0 or an errno.
 int launch(const Program& program, int out, int err, pid_t& pid) {
     Environment environment = environment_of_process();
+    for (const std::string& name : program.without) environment.erase(name);
     for (const auto& [name, value] : program.variables) environment.emplace(name, value);
     std::vector<std::string> variables, words = program.words;
     for (const auto& [name, value] : environment) variables.push_back(name + "=" + value);
@@ -116,7 +117,7 @@ class Running {
     Result<std::string> wait() {
         const bool in_time = read_until(Clock::now() + program_.timeout, true);
         ::kill(-pid_, SIGKILL);  // the whole group, before its first process is waited for
-        read_until(Clock::now() + after_end, false);
+        const bool all_read = read_until(Clock::now() + after_end, false);
         int status = 0;
         ::waitpid(pid_, &status, 0);
         const std::string name = printable(program_.words.front());
@@ -128,6 +129,9 @@ class Running {
         end.stopped = stopped_;
         if (in_time && WIFEXITED(status)) end.exit_status = WEXITSTATUS(status);
         if (in_time && WIFSIGNALED(status)) end.signal = WTERMSIG(status);
+        if (end.succeeded() && !all_read && out_.valid())
+            return fail("command", fmt::format("{}: has ended, and its output has not", name),
+                        "something that it started still holds it");
         if (end.succeeded()) return std::move(answer_);
         return fail("command",
                     fmt::format("{}: {}{}", name, how_it_ended(end, program_.timeout), complaint()));

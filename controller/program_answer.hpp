@@ -12,8 +12,9 @@
 namespace cleanslate::controller {
 
 struct Program {
-    std::vector<std::string> words;  // its name, looked up in PATH where it has no slash, and its arguments
-    std::vector<std::pair<std::string, std::string>> variables;  // over and above the environment here
+    std::vector<std::string> words;    // its name, looked up in PATH where it has no slash, and its arguments
+    std::vector<std::string> without;  // variables of the environment here that it does not get
+    std::vector<std::pair<std::string, std::string>> variables;  // over and above the environment
     Milliseconds timeout{60'000};
     std::size_t most_bytes = std::size_t{64} << 20;
     std::string if_absent;  // remedy where there is no such program

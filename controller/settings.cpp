@@ -1,6 +1,6 @@
 #include "controller/settings.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,6 +9,8 @@
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "controller/inventory_programs.hpp"
+#include "controller/slurm_nodes.hpp"
+#include "inventory/node_set.hpp"
 #include "playbooks/playbook.hpp"
 
 namespace cleanslate::controller {
@@ -38,8 +40,14 @@ void add_missing(std::vector<std::string>& list, const std::vector<std::string>&
 
 Result<inventory::Inventory> load_inventory(const Options& options) {
     if (options.targets) return inventory::Inventory::from_targets(*options.targets);
+    if (options.slurm.nodes && options.inventories.empty())
+        return inventory::Inventory::from_targets(fmt::format("{}", fmt::join(*options.slurm.nodes, ",")));
     InventoryPrograms programs;
-    return inventory::Inventory::load(options.inventories, programs);
+    auto inventory = inventory::Inventory::load(options.inventories, programs);
+    if (!inventory) return inventory;
+    if (auto known = check_slurm_nodes(options.slurm, inventory->hosts()); !known)
+        return std::unexpected(known.error());
+    return inventory;
 }
 
 Result<std::optional<Share>> take_share(std::vector<inventory::Host>& hosts, const Options& options) {
@@ -54,9 +62,14 @@ Result<std::optional<Share>> take_share(std::vector<inventory::Host>& hosts, con
     return std::optional(std::move(*share));
 }
 
-std::string limit_of(const Options& options) { return options.only ? "all" : options.limit.value_or("all"); }
+std::string limit_of(const Options& options) {
+    if (options.only) return "all";
+    if (options.limit || !options.slurm.nodes) return options.limit.value_or("all");
+    return fmt::format("{}", fmt::join(*options.slurm.nodes, ","));
+}
 
 void keep_only(const Options& options, std::vector<inventory::Host>& hosts) {
+    keep_slurm_nodes(options.slurm, hosts);
     if (!options.only) return;
     const std::unordered_set<std::string> only(options.only->begin(), options.only->end());
     std::erase_if(hosts, [&](const inventory::Host& host) { return !only.contains(host.name); });
@@ -70,6 +83,9 @@ Result<Selection> select_hosts(const Options& options) {
     auto hosts = std::move(*inventory).select(limit_of(options));
     if (!hosts) return std::unexpected(hosts.error());
     keep_only(options, *hosts);
+    if (hosts->empty() && options.slurm.nodes)
+        return fail("limit", fmt::format("{} leaves no host of {}: {}", printable(options.limit.value_or("")),
+                                         options.slurm.source, inventory::fold(*options.slurm.nodes)));
     if (hosts->empty()) return fail("limit", "no host is selected");
     auto share = take_share(*hosts, options);
     if (!share) return std::unexpected(share.error());

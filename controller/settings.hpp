@@ -28,8 +28,8 @@ Result<inventory::Inventory> load_inventory(const Options& options);
 // --shard: takes the hosts of other shards away. Absent: there are no shards.
 Result<std::optional<Share>> take_share(std::vector<inventory::Host>& hosts, const Options& options);
 
-// The limit to select by; --last-failed then keeps its own of those hosts, by name: a host may be called like
-// a group.
+// The limit to select by; --last-failed and Slurm then keep their own of those hosts, by name: a host may be
+// called like a group.
 std::string limit_of(const Options& options);
 void keep_only(const Options& options, std::vector<inventory::Host>& hosts);
 

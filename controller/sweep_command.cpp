@@ -18,6 +18,7 @@
 #include "controller/patience.hpp"
 #include "controller/plan_view.hpp"
 #include "controller/settings.hpp"
+#include "controller/slurm_nodes.hpp"
 #include "controller/sweep_runner.hpp"
 #include "controller/unattended.hpp"
 #include "inventory/node_set.hpp"
@@ -84,7 +85,8 @@ Report head_of(const Options& options, const Job& job, std::optional<Share> shar
     if (job.playbook) report.playbook = job.playbook->name;
     for (const std::string& inventory : options.inventories)
         report.inventory += (report.inventory.empty() ? "" : ",") + inventory;
-    report.limit = options.limit.value_or(options.targets.value_or(""));
+    report.limit = options.slurm.nodes ? said_of_slurm(options.slurm, options.limit)
+                                       : options.limit.value_or(options.targets.value_or(""));
     report.local = options.local;
     report.expect_hosts = options.expect_hosts;
     return report;

@@ -39,6 +39,10 @@ SweepScope scope_of(const Options& options) {
     std::string names;
     for (const std::string& inventory : options.inventories)
         names += (names.empty() ? "" : ",") + one_name_of(inventory);
+    if (options.slurm.asked()) {
+        const std::string limit = options.limit ? "; limit " + *options.limit : std::string();
+        return {names.empty() ? "--slurm" : names, options.slurm.source + limit + part};
+    }
     return {names.empty() ? "-" : names, options.limit.value_or("all") + part};
 }
 
