@@ -211,8 +211,8 @@ Exit status: 0; 2 where a config file is broken, with its place; 5 where the
 answer could not be written.)";
         case Command::completion:
             return R"(The package has it in place for each of the three. Hosts and groups come from
-the inventory that -i names, else $CLEANSLATE_INVENTORY, where that is a file or
-a folder of files; no program is run for them.
+the inventory that -i names, else $CLEANSLATE_INVENTORY or the config file, if
+that is a file or a folder of files; no program is run for them.
 
 Examples:
   source <(cleanslate completion bash)

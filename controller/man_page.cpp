@@ -219,6 +219,13 @@ The inventory where no
 .B \-i
 is given.
 .TP
+.B CLEANSLATE_CONFIG
+The config file, or none.
+.TP
+.B XDG_CONFIG_HOME
+Where the config file is looked for
+.RB ( \(ti/.config ).
+.TP
 .B XDG_STATE_HOME
 Where the history and the audit log are
 .RB ( \(ti/.local/state ).
@@ -231,6 +238,9 @@ says so.
 .B SSH_AUTH_SOCK
 The ssh\-agent that is asked for signatures.
 .SH FILES
+.TP
+.I \(ti/.config/cleanslate/config.yaml, /etc/cleanslate/config.yaml
+Defaults, the user\(aqs over the site\(aqs.
 .TP
 .I \(ti/.local/state/cleanslate/history.db
 What earlier sweeps have found.

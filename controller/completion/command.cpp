@@ -8,11 +8,13 @@
 
 #include <algorithm>
 #include <csignal>
+#include <filesystem>
 
 #include "agentless/findings.hpp"
 #include "completion_scripts.hpp"
 #include "controller/commands.hpp"
 #include "controller/completion/completion.hpp"
+#include "controller/config/config.hpp"
 #include "controller/history/sweeps.hpp"
 #include "controller/option_groups.hpp"
 #include "controller/option_values.hpp"
@@ -32,11 +34,31 @@ bool is_plain(std::string_view text) {
     return !text.empty() && text.find_first_not_of(letters) == std::string_view::npos;
 }
 
-// A file or a folder that is only read: whoever presses a key has not asked for a program to be run.
-bool only_reads(const std::string& inventory) {
+bool is_plain_file(const std::filesystem::path& path) {
     struct stat status {};
-    if (stat(inventory.c_str(), &status) != 0) return false;
-    return S_ISDIR(status.st_mode) || (S_ISREG(status.st_mode) && (status.st_mode & 0111) == 0);
+    return stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) && (status.st_mode & 0111) == 0;
+}
+
+// A file, or a folder of files, that is only read: whoever presses a key has not asked for a program to be
+// run.
+bool only_reads(const std::string& inventory) {
+    using Walk = std::filesystem::recursive_directory_iterator;
+    std::error_code error;
+    if (!std::filesystem::is_directory(inventory, error)) return is_plain_file(inventory);
+    for (Walk entry(inventory, error), end; !error && entry != end; entry.increment(error))
+        if (!entry->is_directory(error) && !is_plain_file(entry->path())) return false;
+    return !error;
+}
+
+// Of an option, the environment and the config files the first that names one; empty: none does, or several.
+std::string inventory_in_use(const std::string& option, const Environment& environment) {
+    if (!option.empty()) return option;
+    const auto given = environment.find("CLEANSLATE_INVENTORY");
+    if (given != environment.end() && !given->second.empty()) return given->second;
+    for (const auto& setting : config::load_config(std::nullopt, environment).settings())
+        if (setting.key->name == "inventory" && setting.values.size() == 1)
+            return setting.values.front().text;
+    return "";
 }
 
 std::vector<Candidate> names_of(const std::string& file, bool with_groups) {
@@ -80,13 +102,11 @@ std::vector<Candidate> finding_codes() {
 }
 
 std::vector<Candidate> look_up(Lookup what, const std::string& where, const Environment& environment) {
-    const auto given = environment.find("CLEANSLATE_INVENTORY");
-    const std::string inventory = !where.empty() || given == environment.end() ? where : given->second;
     switch (what) {
         case Lookup::hosts:
-            return names_of(inventory, false);
+            return names_of(inventory_in_use(where, environment), false);
         case Lookup::hosts_and_groups:
-            return names_of(inventory, true);
+            return names_of(inventory_in_use(where, environment), true);
         case Lookup::sweeps:
             return sweeps_of(where.empty() ? default_history_file(environment) : where);
         case Lookup::playbooks:

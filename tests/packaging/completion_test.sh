@@ -90,14 +90,22 @@ list 'cleanslate history show ' '1 last'
 list 'cleanslate run -H gpu01 -- upt' ''
 list 'cleanslate no-such-command -' "$(cleanslate __complete - | sed '1d; s/\t.*//' | sort | tr '\n' ' ' | sed 's/ $//')"
 
+unset CLEANSLATE_INVENTORY
+list 'cleanslate check -l oth' ''
+mkdir -p home/cleanslate
+echo "inventory: $work/other.yaml" >home/cleanslate/config.yaml
+check 'cleanslate check -l oth' other9
+mkdir folder
+cp other.yaml folder/
+printf '#!/bin/sh\ntouch ran\n' | tee folder/program >program
+chmod +x program folder/program
+
 # Silent on whatever is wrong, and nothing is run: neither by an inventory nor by what the program might answer.
 # shellcheck disable=SC2016
 hostile='$(touch ran)`touch ran`;touch ran'
 printf "all: {hosts: {'%s': }}\n" "$hostile" >hostile.yaml
-printf '#!/bin/sh\ntouch ran\n' >program
-chmod +x program
 mkfifo fifo
-for inventory in hostile.yaml no-such-file program fifo; do
+for inventory in hostile.yaml no-such-file program folder fifo; do
     list "cleanslate check -i $inventory -l x" ''
 done
 rm bin/cleanslate
