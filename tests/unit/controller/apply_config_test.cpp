@@ -65,13 +65,15 @@ TEST_F(WithConfig, ListsThatGrowGrowAndOthersAreReplaced) {
 
 TEST_F(WithConfig, TheInventoryIsBeneathTheEnvironmentAndBesideNoOtherHosts) {
     const std::string config = "inventory: /etc/fleet.yaml\n";
-    EXPECT_EQ(with(config, {"check"}).inventory, "/etc/fleet.yaml");
-    EXPECT_EQ(with(config, {"check"}, {{"CLEANSLATE_INVENTORY", "env.yaml"}}).inventory, "env.yaml");
-    EXPECT_EQ(with(config, {"check"}, {{"CLEANSLATE_INVENTORY", ""}}).inventory, "/etc/fleet.yaml");
-    EXPECT_EQ(with(config, {"check", "-i", "mine.yaml"}).inventory, "mine.yaml");
-    EXPECT_EQ(with(config, {"check", "-H", "gpu01"}).inventory, std::nullopt);
-    EXPECT_EQ(with(config, {"check", "--local"}).inventory, std::nullopt);
-    EXPECT_EQ(with(config, {"history"}).inventory, std::nullopt) << "there it is a filter";
+    EXPECT_THAT(with(config, {"check"}).inventories, ElementsAre("/etc/fleet.yaml"));
+    EXPECT_THAT(with(config, {"check"}, {{"CLEANSLATE_INVENTORY", "env.yaml"}}).inventories,
+                ElementsAre("env.yaml"));
+    EXPECT_THAT(with(config, {"check"}, {{"CLEANSLATE_INVENTORY", ""}}).inventories,
+                ElementsAre("/etc/fleet.yaml"));
+    EXPECT_THAT(with(config, {"check", "-i", "mine.yaml"}).inventories, ElementsAre("mine.yaml"));
+    EXPECT_THAT(with(config, {"check", "-H", "gpu01"}).inventories, IsEmpty());
+    EXPECT_THAT(with(config, {"check", "--local"}).inventories, IsEmpty());
+    EXPECT_THAT(with(config, {"history"}).inventories, IsEmpty()) << "there it is a filter";
     const auto without_limit = read_with(config, {"clear"});
     ASSERT_FALSE(without_limit);
     EXPECT_THAT(without_limit.error().err, HasSubstr("-l all"));

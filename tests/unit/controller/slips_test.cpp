@@ -21,7 +21,8 @@ TEST(Slips, OfOptionsNameTheNearOne) {
 
 TEST(Slips, OfOptionsOfOtherCommandsNameThose) {
     EXPECT_THAT(refusal({"check", "-H", "a", "--yes"}), HasSubstr("--yes belongs to clear, run and trust"));
-    EXPECT_THAT(refusal({"hosts", "-H", "a", "--deadline", "1h"}), HasSubstr("--deadline belongs to check, "));
+    EXPECT_THAT(refusal({"hosts", "-H", "a", "--deadline", "1h"}),
+                HasSubstr("--deadline belongs to check, "));
     EXPECT_THAT(refusal({"check", "-H", "a", "--keep=3d"}), HasSubstr("--keep belongs to history prune"));
     EXPECT_THAT(refusal({"check", "-H", "a", "--dryrun"}),
                 HasSubstr("Did you mean --dry-run? That belongs to clear and history prune"));

@@ -117,7 +117,7 @@ TEST_F(TargetsFile, IsRefusedWhereItNamesNobodyOrSomethingElse) {
     EXPECT_EQ(targets("n[1-4]," + with("n8\nn9\n", "!@")),
               "\"@" + path_ + "\": is to be taken away and was not named");
     EXPECT_EQ(targets("@" + path_ + ".none"), path_ + ".none: can not be read: No such file or directory");
-              EXPECT_EQ(targets("@"), "\"@\": no file behind the @");
+    EXPECT_EQ(targets("@"), "\"@\": no file behind the @");
 }
 
 TEST(Targets, NameEachHostOnce) {
