@@ -1,5 +1,6 @@
 # The .deb: `cpack -G DEB`, or `./dev package`. No script of its own runs when it is installed or removed.
-set(CLEANSLATE_MAINTAINER "cleanslate <cleanslate@localhost>" CACHE STRING
+# Nobody's address: a site that gives the package on puts its own here.
+set(CLEANSLATE_MAINTAINER "cleanslate maintainers <maintainers@cleanslate.invalid>" CACHE STRING
     "Who stands as the maintainer of the Debian package: NAME <ADDRESS>")
 
 set(CPACK_GENERATOR DEB)
