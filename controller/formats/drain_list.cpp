@@ -17,8 +17,13 @@ using namespace agentless;
 constexpr std::string_view alphanumeric = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 constexpr std::size_t most_nodes = 1'000;  // one argument holds 128 KiB
 
+// ALL, in any case, is every node to slurmctld.
 bool is_node_name(std::string_view name) {
-    return !name.empty() && name.size() <= 255 && alphanumeric.find(name.front()) != std::string_view::npos &&
+    constexpr std::string_view every = "all";
+    const bool is_every =
+        std::ranges::equal(name, every, [](char byte, char small) { return (byte | 0x20) == small; });
+    return !name.empty() && !is_every && name.size() <= 255 &&
+           alphanumeric.find(name.front()) != std::string_view::npos &&
            std::ranges::all_of(name, [](char byte) {
                return alphanumeric.find(byte) != std::string_view::npos || byte == '.' || byte == '_' ||
                       byte == '-';

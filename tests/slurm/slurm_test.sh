@@ -106,7 +106,9 @@ is_pending() { [ "$(slurm squeue -h -j "$1" -o %T)" = PENDING ]; }
 a_set_up_that_does_not_work_drains_nobody() {
     dirty_gpu02
     local broken
-    for broken in CLEANSLATE=/none/cleanslate CLEANSLATE=/bin/false DEADLINE=5 LIMIT=0.001 'CLEANSLATE=('; do
+    for broken in CLEANSLATE=/none/cleanslate CLEANSLATE=/bin/false DEADLINE=5 LIMIT=0.001 'CLEANSLATE=(' 'exit 1' \
+        '. /none/settings' 'readonly XDG_STATE_HOME=/none' 'set -e
+false'; do
         settings "$broken"
         rm -f "$work/word/ran"
         forget_log

@@ -1,6 +1,6 @@
 #pragma once
-// StopSignals leaves the signals blocked, so that a report is written to its end; the tests after it are not to find
-// them so.
+// StopSignals leaves the signals blocked, so that a report is written to its end; the tests after it are not
+// to find them so.
 
 #include <csignal>
 #include <ctime>

@@ -46,6 +46,16 @@ TEST(DrainList, NamesTheGpusAndWhy) {
                             "memory-without-holder'"));
 }
 
+// Slurm reads ALL, in any case, as every node there is.
+TEST(DrainList, NeverNamesAllNodesByTheNameOfOne) {
+    for (const char* name : {"ALL", "all", "aLL"}) {
+        const auto list = drain_list(report_of({with_gpus(name, {gpu(0, Verdict::dirty, 9'000)})}), usual);
+        EXPECT_THAT(list.lines, IsEmpty());
+        EXPECT_THAT(list.left_out, ElementsAre(name));
+    }
+    EXPECT_EQ(lines({with_gpus("all1", {gpu(0, Verdict::dirty, 9'000)})}).size(), 1u);
+}
+
 TEST(DrainList, NamesWhoHoldsAGpu) {
     GpuVerdict held = gpu(1, Verdict::dirty, 9'000);
     held.holders = {holder(812, "alice", "python3"), holder(813, "alice", "python3"),
