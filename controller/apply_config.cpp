@@ -59,6 +59,10 @@ void put_beneath(std::string_view name, Options& options) {
     if (name == "user") options.beneath.user = std::exchange(options.user, std::nullopt);
     if (name == "jump") options.beneath.jump = std::exchange(options.jump, std::nullopt);
     if (name == "identity") options.beneath.identities = std::exchange(options.identities, {});
+    if (name == "host-key-check" && options.host_key_check == agentless::HostKeyCheck::accept_new) {
+        options.host_key_check.reset();
+        options.beneath.accept_new = true;
+    }
     if (name == "max-used") options.beneath.max_used = std::exchange(options.max_used, std::nullopt);
 }
 

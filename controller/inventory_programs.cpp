@@ -28,9 +28,12 @@ Result<std::string> json_of(const Program& program) {
 Result<std::string> InventoryPrograms::ansible_inventory(const std::string& path) {
     Program program;
     program.words = {"ansible-inventory", "-i", path, "--list"};
-    // A source that Ansible can not read would leave its hosts out, with no more than a warning.
+    // A source that Ansible can not read would leave its hosts out, with no more than a warning. --export
+    // leaves what groups say to whoever reads, who has no group_vars of theirs then. Whatever the user's own
+    // variables and ansible.cfg say.
     program.variables = {{"ANSIBLE_INVENTORY_ANY_UNPARSED_IS_FAILED", "True"},
-                         {"ANSIBLE_INVENTORY_UNPARSED_FAILED", "True"}};
+                         {"ANSIBLE_INVENTORY_UNPARSED_FAILED", "True"},
+                         {"ANSIBLE_INVENTORY_EXPORT", "False"}};
     program.if_absent =
         "install ansible-core here, or convert the inventory where it is: ansible-inventory -i PATH --list "
         "--yaml --export";

@@ -30,9 +30,12 @@ Result<NotClean> read_history(const Options& options, const Environment& environ
 }
 
 std::string name_of(const NotClean& last) {
-    return fmt::format("sweep {} ({}{}, {}, -l {})", last.sweep.id, last.sweep.command,
-                       last.sweep.dry_run ? " --dry-run" : "", rfc3339(last.sweep.started),
-                       printable(last.sweep.scope.limit));
+    std::string name = fmt::format("sweep {} ({}{}, {}, -l {})", last.sweep.id, last.sweep.command,
+                                   last.sweep.dry_run ? " --dry-run" : "", rfc3339(last.sweep.started),
+                                   printable(last.sweep.scope.limit));
+    if (last.sweeps > 1)
+        name += fmt::format(" and {} before it, each host in its newest", count_of(last.sweeps - 1, "sweep"));
+    return name;
 }
 
 Result<Names> names_of(const Options& options) {

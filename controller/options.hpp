@@ -53,6 +53,7 @@ struct Beneath {
     std::optional<std::string> user, jump;
     std::vector<std::string> identities;
     std::optional<Mebibytes> max_used;  // beneath a baseline, too
+    bool accept_new = false;  // host-key-check: accept-new; strict holds whatever the inventory says
 };
 
 // Hosts that Slurm names.

@@ -45,7 +45,7 @@ struct Pipe {
 int launch(const Program& program, int out, int err, pid_t& pid) {
     Environment environment = environment_of_process();
     for (const std::string& name : program.without) environment.erase(name);
-    for (const auto& [name, value] : program.variables) environment.emplace(name, value);
+    for (const auto& [name, value] : program.variables) environment.insert_or_assign(name, value);
     std::vector<std::string> variables, words = program.words;
     for (const auto& [name, value] : environment) variables.push_back(name + "=" + value);
     std::vector<char*> environment_pointers, arguments;

@@ -104,6 +104,11 @@ agentless::HostTask task_for(const inventory::Host& host, const Options& options
     if (options.user && !(options.targets && host.user)) task.host.user = options.user;
     if (!options.identities.empty()) task.host.identity_file.reset();
     if (!host.proxy_jump) task.host.proxy_jump = options.beneath.jump;
+    if (options.beneath.accept_new && !(host.ssh && host.ssh->host_keys)) {
+        inventory::SshSettings ssh = host.ssh ? *host.ssh : inventory::SshSettings{};
+        ssh.host_keys = inventory::HostKeyTrust::accept_new;
+        task.host.ssh = std::make_shared<const inventory::SshSettings>(std::move(ssh));
+    }
     agentless::Expectations& expect = task.expectations;
     expect.gpus = host.gpus;
     expect.max_used = host.max_used;

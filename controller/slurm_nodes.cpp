@@ -40,6 +40,11 @@ Result<SlurmNodes> this_job(const Environment& environment) {
     if (id.empty() && list.empty())
         return fail("slurm", "--slurm-job without an ID is for the inside of a job, and this is none",
                     "give the job's: --slurm-job 4242");
+    // The variable names the nodes of one component alone.
+    if (const std::string parts = value_of(environment, "SLURM_HET_SIZE"); !parts.empty() && parts != "1")
+        return fail("slurm", "this job is a heterogeneous one, of " + printable(parts) + " components",
+                    "name it, so that Slurm is asked for the nodes of each: --slurm-job " +
+                        printable(id.empty() ? "ID" : id) + " and its components' numbers");
     auto names = slurm_nodes_in(list, "$SLURM_JOB_NODELIST");
     if (!names) return std::unexpected(names.error());
     return SlurmNodes{std::move(*names), "slurm job " + printable(id.empty() ? "?" : id)};

@@ -43,8 +43,9 @@ Status check_common(std::string_view expression) {
                            "of the groups with (? there are (?:...), (?P<name>...) and (?i)");
         } else if (rest.starts_with("{,")) {
             return refused(expression, "{,n} does not exist here", "write {0,n}");
-        } else if (rest.starts_with("[[:")) {
-            return refused(expression, "[[: does not exist here", "write the characters: [a-z]");
+        } else if (rest.starts_with("[:")) {  // RE2 alone knows [[:digit:]], also behind other characters
+            return refused(expression, "[: does not exist here",
+                           "write the characters: [a-z]; a class of [ and others: [\\[:]");
         }
     }
     return {};

@@ -12,6 +12,7 @@ namespace {
 constexpr auto npos = std::string_view::npos;
 constexpr std::string_view signs = "&!^";
 constexpr std::string_view blanks = " \t\r\n";
+constexpr std::size_t max_address = 300;  // of an IPv6 address with its scope, and blanks
 
 Sign sign_of(char c) {
     return c == '&' ? Sign::keep : c == '!' ? Sign::drop : c == '^' ? Sign::toggle : Sign::add;
@@ -53,9 +54,13 @@ std::size_t length_of(std::string_view rest, Separators separators) {
     const bool colons = separators == Separators::commas_and_colons;
     if (rest.starts_with('@')) return std::min(rest.find(','), rest.size());
     if (rest.starts_with('~') && colons) return end_of_expression(rest, ",:");
-    const auto piece = rest.substr(0, end_outside_brackets(rest, ",&!^"));
-    if (!colons || is_ipv6(trim(piece))) return piece.size();
-    return end_outside_brackets(piece, ":");
+    if (!colons) return end_outside_brackets(rest, ",&!^");
+    // Looked at no further than an address can be long, or a list of many colons would be read again and
+    // again.
+    const auto begin = rest.substr(0, max_address);
+    const auto piece = begin.substr(0, end_outside_brackets(begin, ",&!^"));
+    if (is_ipv6(trim(piece))) return piece.size();
+    return end_outside_brackets(rest, ",&!^:");
 }
 
 }  // namespace

@@ -99,12 +99,17 @@ class Reader {
     Status add_file(const std::string& path, bool in_folder) {
         struct stat status {};
         if (::stat(path.c_str(), &status) != 0) return add_text(path, in_folder);  // which says why
+        if (in_folder && !S_ISREG(status.st_mode))
+            return wrong(path, "is no file", "take it out of the folder");
         const Nature nature = nature_of(path, status);
         if (nature == Nature::text) return add_text(path, in_folder);
         if (nature == Nature::locked_program)
             return wrong(path, "is a program, and may not be run here", "chmod +x it");
         if ((status.st_mode & S_IWOTH) != 0)
             return wrong(path, "is a program that everybody may write to: it is not run", "chmod o-w it");
+        if (status.st_uid != 0 && status.st_uid != ::geteuid())
+            return wrong(path, "is a program of another user's, neither yours nor root's: it is not run",
+                         "chown it, or run this as its owner");
         return add_answer(path, programs_.script(path));
     }
 

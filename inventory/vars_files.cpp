@@ -92,6 +92,10 @@ class Reader {
 
   private:
     Status read_file_of(const std::string& file, const std::string& name, auto add) {
+        std::error_code failed;
+        if (!fs::is_regular_file(file, failed))
+            return fail("inventory", fmt::format("{}: is no file", printable(file)),
+                        "take it out of the folder");
         const auto text = read_file(file, max_file);
         if (!text) return std::unexpected(text.error());
         if (text->starts_with("$ANSIBLE_VAULT;")) {

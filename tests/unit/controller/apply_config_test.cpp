@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "command_line.hpp"
+#include "controller/settings.hpp"
 #include "temporary_folder.hpp"
 
 namespace cleanslate::controller::testing {
@@ -96,6 +97,20 @@ TEST_F(WithConfig, WhatAnInventoryMaySayBetterWaitsForItsWord) {
     EXPECT_EQ(given.beneath.user, std::nullopt);
     EXPECT_EQ(with(config, {"parse"}).max_used, Mebibytes{300});
     EXPECT_EQ(with(config, {"parse", "--baseline", "x"}).max_used, std::nullopt);
+}
+
+TEST_F(WithConfig, NewHostKeysAreAcceptedWhereTheInventorySaysNothingAndStrictHoldsForAll) {
+    const Options accept = with("host-key-check: accept-new\n", {"check", "-H", "gpu01"});
+    EXPECT_EQ(accept.host_key_check, std::nullopt);
+    inventory::Host host;
+    const auto trust_of = [&] { return task_for(host, accept, {}, nullptr).host.ssh->host_keys; };
+    EXPECT_EQ(trust_of(), inventory::HostKeyTrust::accept_new);
+    inventory::SshSettings said;
+    said.host_keys = inventory::HostKeyTrust::strict;
+    host.ssh = std::make_shared<const inventory::SshSettings>(said);
+    EXPECT_EQ(trust_of(), inventory::HostKeyTrust::strict);
+    EXPECT_EQ(with("host-key-check: strict\n", {"check", "-H", "gpu01"}).host_key_check,
+              agentless::HostKeyCheck::strict);
 }
 
 TEST_F(WithConfig, TheHistoryIsThatOfEveryCommandAndAction) {

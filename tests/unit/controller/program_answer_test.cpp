@@ -31,6 +31,9 @@ TEST(ProgramAnswer, IsWhatItPrints) {
     Program with = shell("printf %s \"$CLEANSLATE_TEST_WORD\"");
     with.variables = {{"CLEANSLATE_TEST_WORD", "a b"}};
     EXPECT_EQ(answer_of(with).value(), "a b");
+    with = shell("printf %s \"$PATH\"");
+    with.variables = {{"PATH", "/bin"}};
+    EXPECT_EQ(answer_of(with).value(), "/bin") << "its own variable, and not ours of that name";
     EXPECT_EQ(answer_of(shell("head -c 300000 /dev/zero")).value().size(), 300'000u)
         << "more than a pipe holds";
 }

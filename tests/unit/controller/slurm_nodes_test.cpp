@@ -54,6 +54,9 @@ SlurmRequest partitions(std::vector<std::string> names, std::vector<std::string>
 TEST_F(SlurmNodesTest, OfThisJobAreInItsEnvironment) {
     environment_ = {{"SLURM_JOB_ID", "4242"}, {"SLURM_JOB_NODELIST", "gpu[01-04]"}};
     EXPECT_EQ(told(job("")), "slurm job 4242: gpu[01-04]");
+    environment_ = {{"SLURM_JOB_ID", "4242"}, {"SLURM_JOB_NODELIST", "gpu[01-04]"}, {"SLURM_HET_SIZE", "2"}};
+    EXPECT_EQ(told(job("")), "this job is a heterogeneous one, of 2 components")
+        << "the list is of the first";
     environment_ = {{"SLURM_JOB_ID", "4242"}};
     EXPECT_EQ(told(job("")), "$SLURM_JOB_NODELIST: no node is named");
     environment_ = {};

@@ -28,6 +28,13 @@ TEST(SignedTerms, AreParted) {
     EXPECT_EQ(terms("n[1,2],r[1:2]:b"), "n[1,2]|r[1:2]|b");
 }
 
+// Each is read once: a list of some MiB would take hours otherwise.
+TEST(SignedTerms, AreReadOnceHoweverManyColonsStandThere) {
+    std::string list;
+    for (int i = 0; i < 300'000; ++i) list += "gpu01:";
+    EXPECT_EQ(signed_terms(list + "x", Separators::commas_and_colons).size(), 300'001u);
+}
+
 TEST(SignedTerms, HaveSignsBehindSeparatorsAndBehindTerms) {
     EXPECT_EQ(terms("!a,&b,^c"), "!a|&b|^c");
     EXPECT_EQ(terms("a,!b:&c"), "a|!b|&c");

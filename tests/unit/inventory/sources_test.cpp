@@ -95,6 +95,23 @@ TEST_F(Folder, AProgramThatAnybodyMayChangeIsNotRun) {
               (root_ / "other.sh").string() + ": is a program, and may not be run here");
 }
 
+TEST_F(Folder, AProgramOfAnotherUserIsNotRun) {
+    if (::geteuid() != 0) GTEST_SKIP() << "needs root, who alone can give a file away";
+    const auto path = put("list.sh", "#!/bin/sh\n", true);
+    ASSERT_EQ(::chown(path.c_str(), 65534, 65534), 0);
+    EXPECT_EQ(hosts({path}),
+              path + ": is a program of another user's, neither yours nor root's: it is not run");
+    EXPECT_TRUE(programs_.asked.empty());
+}
+
+// Whoever reads a pipe waits for a writer who may never come.
+TEST_F(Folder, APipeInAFolderIsNotWaitedFor) {
+    const auto path = put("inv/a.yml", "all: {hosts: {a: }}\n");
+    const auto folder = fs::path(path).parent_path();
+    ASSERT_EQ(::mkfifo((folder / "b").c_str(), 0600), 0);
+    EXPECT_EQ(hosts({folder.string()}), (folder / "b").string() + ": is no file");
+}
+
 TEST_F(Folder, AnsibleIsAskedOnDemand) {
     EXPECT_EQ(hosts({"ansible:some/path"}), "s1");
     EXPECT_EQ(programs_.asked, (std::vector<std::string>{"ansible some/path"}));

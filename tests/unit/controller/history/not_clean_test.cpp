@@ -27,13 +27,29 @@ TEST_F(NotCleanHosts, AreAllThatWereNotSeenCleanInTheirOrder) {
     EXPECT_EQ(last.sweep.id, 1);
 }
 
-TEST_F(NotCleanHosts, AreThoseOfTheNewestSweepOfTheInventoryWhateverItsLimit) {
-    night({dirty("a"), dirty("b")});
+TEST_F(NotCleanHosts, AreThoseThatTheirNewestSweepLeftSoWhateverItsLimit) {
+    night({dirty("a"), dirty("b"), clean("d")});
     night({clean("a"), dirty("b")}, {"/etc/fleet.yaml", "rack1"});
     night({dirty("c")}, {"/etc/other.yaml", "all"});
     EXPECT_THAT(found().names, ElementsAre("b"));
+    EXPECT_EQ(found().sweeps, 2u);
+    EXPECT_EQ(found().hosts, 3u);
     EXPECT_THAT(found("/etc/other.yaml").names, ElementsAre("c"));
     night({clean("a")}, {"/etc/fleet.yaml", "a"});
+    EXPECT_THAT(found().names, ElementsAre("b")) << "a look at one host is no news of the others";
+    night({dirty("d")}, {"/etc/fleet.yaml", "d"});
+    EXPECT_THAT(found().names, ElementsAre("d", "b"));
+    night({clean("a"), clean("b"), dirty("d")});
+    EXPECT_THAT(found().names, ElementsAre("d"));
+    EXPECT_EQ(found().sweeps, 1u);
+}
+
+TEST_F(NotCleanHosts, AreThoseOfAllShards) {
+    night({dirty("a"), clean("b")}, {"/etc/fleet.yaml", "all (shard 1/2)"});
+    night({clean("c"), clean("d")}, {"/etc/fleet.yaml", "all (shard 2/2)"});
+    EXPECT_THAT(found().names, ElementsAre("a"));
+    EXPECT_EQ(found().hosts, 4u);
+    night({clean("a"), clean("b")}, {"/etc/fleet.yaml", "all (shard 1/2)"});
     EXPECT_THAT(found().names, IsEmpty());
 }
 
