@@ -10,7 +10,6 @@
 
 #include "base/text.hpp"
 #include "controller/signals.hpp"
-#include "signals_as_before.hpp"
 #include "temporary_folder.hpp"
 
 namespace cleanslate::controller::testing {
@@ -72,7 +71,6 @@ TEST_F(RunChild, ACommandThatReadsNothingIsNoError) {
 }
 
 TEST_F(RunChild, HasNoSignalBlockedOrIgnoredAndNoDescriptorOfOurs) {
-    const SignalsAsBefore after;
     StopSignals blocked;
     const FileHandle leaked(::open("/dev/null", O_RDONLY));  // without O_CLOEXEC
     EXPECT_TRUE(

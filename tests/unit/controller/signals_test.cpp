@@ -6,12 +6,8 @@
 #include <csignal>
 #include <future>
 
-#include "signals_as_before.hpp"
-
 namespace cleanslate::controller {
 namespace {
-
-using testing::SignalsAsBefore;
 
 // As in a terminal, also where a script has put the tests into the background, which ignores SIGINT.
 [[maybe_unused]] const bool not_ignored = [] {
@@ -37,7 +33,6 @@ bool readable(int fd) {
 }
 
 TEST(StopSignals, TellTheFirstAndTheSecond) {
-    const SignalsAsBefore after;
     StopSignals signals;
     EXPECT_EQ(signals.first(), 0);
     EXPECT_FALSE(readable(signals.fd()));
@@ -57,7 +52,6 @@ TEST(StopSignals, TellTheFirstAndTheSecond) {
 }
 
 TEST(StopSignals, AreToldToAHandlerThatComesLater) {
-    const SignalsAsBefore after;
     StopSignals signals;
     std::vector<std::pair<int, int>> told;
     send_and_wait(signals, SIGHUP, told);
@@ -68,7 +62,6 @@ TEST(StopSignals, AreToldToAHandlerThatComesLater) {
 }
 
 TEST(StopSignals, StayBlockedWhenNobodyWatchesSoThatTheReportIsWritten) {
-    const SignalsAsBefore after;
     { StopSignals signals; }
     ::kill(::getpid(), SIGINT);
     sigset_t pending;
@@ -83,7 +76,6 @@ TEST(StopSignals, StayBlockedWhenNobodyWatchesSoThatTheReportIsWritten) {
 }
 
 TEST(StopSignals, OfWhatWasIgnoredAtTheStartIsToldToNobody) {
-    const SignalsAsBefore after;
     ::signal(SIGHUP, SIG_IGN);  // as nohup does
     {
         StopSignals signals;
