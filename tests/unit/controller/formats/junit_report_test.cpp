@@ -12,6 +12,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using namespace std::string_literals;
 
 std::string junit_of(std::vector<HostOutcome> hosts, std::string command = "check") {
     return rendered(report_of(std::move(hosts), std::move(command)), Format::junit);
@@ -75,8 +76,7 @@ TEST(JunitReport, OfARunHasTheOutput) {
 
 TEST(JunitReport, KeepsOutOfXmlWhatXmlCannotHold) {
     HostOutcome host = dirty_host("gpu01");
-    host.last->gpus[2].findings[0].text =
-        std::string("a\0b\x01\x1b]]>\xEF\xBF\xBE\xEF\xBF\xBF\xED\xA0\x80 \"<&>'", 27);
+    host.last->gpus[2].findings[0].text = "a\0b\x01\x1b]]>\xEF\xBF\xBE\xEF\xBF\xBF\xED\xA0\x80 \"<&>'"s;
     const std::string xml = junit_of({host});
     EXPECT_THAT(xml, HasSubstr("]]&gt;\\xEF\\xBF\\xBE\\xEF\\xBF\\xBF\\xED\\xA0\\x80 &quot;&lt;&amp;&gt;'"));
     for (const char c : xml) EXPECT_TRUE(c == '\n' || static_cast<unsigned char>(c) >= ' ') << int(c);
