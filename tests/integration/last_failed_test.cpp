@@ -72,9 +72,11 @@ TEST_F(Again, CountsHostsThatCouldNotBeSeen) {
     ASSERT_EQ(fleet_->on("gpu04", "kill $(pidof sshd)").status, 0);
     ASSERT_EQ(run({"check"}).status, 3);
     EXPECT_EQ(hosts({"--last-failed", "--folded"}).out, "gpu[02-04]\n");
-    // A dry run has looked, too.
-    ASSERT_EQ(run({"clear", "-l", "gpu0[1-2]", "--dry-run"}).status, 1);
-    EXPECT_EQ(hosts({"--last-failed"}).out, "gpu02\n");
+    // A dry run has looked, too, and is no news of those that it did not look at.
+    ASSERT_EQ(run({"clear", "-l", "gpu0[1-2]", "--yes", "--settle", "200ms"}).status, 0);
+    EXPECT_EQ(hosts({"--last-failed", "--folded"}).out, "gpu[03-04]\n");
+    ASSERT_EQ(run({"clear", "-l", "gpu03", "--dry-run"}).status, 1);
+    EXPECT_EQ(hosts({"--last-failed", "--folded"}).out, "gpu[03-04]\n");
 }
 
 TEST_F(Again, IsAlsoAListInEveryForm) {
