@@ -21,7 +21,9 @@ find_slurm() {
 # To where the simulated hosts see it, whose /tmp, /home, /root and /opt are their own.
 copy_slurm() {
     mkdir -p "$work/slurm/lib" "$work/bin"
-    cp "$slurm_from"/usr/sbin/{slurmctld,slurmd,slurmstepd}-wlm "$slurm_from/usr/sbin/munged" "$work/slurm/"
+    # By the names that the packages' alternatives give them: Slurm reads Gres= only where it is called slurmctld.
+    for program in slurmctld slurmd slurmstepd; do cp "$slurm_from/usr/sbin/$program-wlm" "$work/slurm/$program"; done
+    cp "$slurm_from/usr/sbin/munged" "$work/slurm/"
     cp "$slurm_from"/usr/bin/{sbatch,squeue,scontrol,scancel,sinfo} "$work/slurm/"
     cp -r "$plugins" "$work/slurm/lib/plugins"
     if [ -n "$slurm_from" ]; then
@@ -31,11 +33,11 @@ copy_slurm() {
     cp "$build/cleanslate" "$work/bin/"
     libraries=$work/slurm/lib:$work/slurm/lib/plugins
     local missing
-    missing=$(LD_LIBRARY_PATH=$libraries ldd "$work"/slurm/{slurmctld,slurmd,slurmstepd}-wlm "$work/slurm/munged" \
+    missing=$(LD_LIBRARY_PATH=$libraries ldd "$work"/slurm/{slurmctld,slurmd,slurmstepd} "$work/slurm/munged" \
         "$work/slurm/lib/plugins/select_cons_tres.so" | sed -n 's/ => not found//p' | sort -u | tr -d '\t' | tr '\n' ' ')
     [ -z "$missing" ] || skip "Slurm lacks libraries here: $missing"
     # A program of Slurm's for scripts that know neither its libraries nor its configuration.
-    for program in scontrol squeue; do
+    for program in scontrol squeue sinfo; do
         printf '#!/bin/sh\nexec env LD_LIBRARY_PATH=%s SLURM_CONF=%s %s "$@"\n' "$libraries" "$work/etc/slurm.conf" \
             "$work/slurm/$program" >"$work/bin/$program"
     done
@@ -55,12 +57,22 @@ free_ports() {
     skip "no free ports of loopback"
 }
 
+# write_configuration [gpus]: with them Slurm gives out the nodes' GPUs.
 write_configuration() {
+    local gres=
     mkdir -p "$work"/{etc,log,spool,state,run} "$work/munge"
     chmod 700 "$work/munge"
     dd if=/dev/urandom of="$work/munge/key" bs=1024 count=1 2>/dev/null
     chmod 600 "$work/munge/key"
-    cat >"$work/etc/slurm.conf" <<CONF
+    if [ "${1:-}" = gpus ]; then
+        gres=' Gres=gpu:2'
+        echo GresTypes=gpu >"$work/etc/slurm.conf"
+        # slurmd wants files of devices; those of the simulated GPUs are none.
+        mkdir "$work/dev"
+        for number in 0 1; do mknod -m 666 "$work/dev/nvidia$number" c 1 3; done
+        echo "Name=gpu File=$work/dev/nvidia[0-1]" >"$work/etc/gres.conf"
+    fi
+    cat >>"$work/etc/slurm.conf" <<CONF
 ClusterName=test
 SlurmctldHost=head(127.0.0.1)
 SlurmctldPort=$ports
@@ -87,8 +99,8 @@ KillWait=2
 SchedulerParameters=batch_sched_delay=0,sched_interval=2,bf_interval=2
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core
-NodeName=gpu01 NodeAddr=127.0.0.1 Port=$((ports + 1)) CPUs=8 State=UNKNOWN
-NodeName=gpu02 NodeAddr=127.0.0.1 Port=$((ports + 2)) CPUs=8 State=UNKNOWN
+NodeName=gpu01 NodeAddr=127.0.0.1 Port=$((ports + 1)) CPUs=8 State=UNKNOWN$gres
+NodeName=gpu02 NodeAddr=127.0.0.1 Port=$((ports + 2)) CPUs=8 State=UNKNOWN$gres
 PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 CONF
 }
@@ -114,10 +126,10 @@ start_cluster() {
     with_slurm=(env "LD_LIBRARY_PATH=$libraries" "SLURM_CONF=$work/etc/slurm.conf")
     on head "${with_slurm[@]}" "$work/slurm/munged" --socket "$work/run/munge.socket" --key-file "$work/munge/key" \
         --log-file "$work/munge/log" --pid-file "$work/munge/pid" --seed-file "$work/munge/seed" 2>"$work/log/munged"
-    on head "${with_slurm[@]}" "$work/slurm/slurmctld-wlm" -c
+    on head "${with_slurm[@]}" "$work/slurm/slurmctld" -c
     for host in gpu01 gpu02; do
         on "$host" sh -c "ln -s $work/bin/* /usr/local/bin/"
-        on "$host" "${with_slurm[@]}" "$work/slurm/slurmd-wlm" -N "$host" -d "$work/slurm/slurmstepd-wlm"
+        on "$host" "${with_slurm[@]}" "$work/slurm/slurmd" -N "$host" -d "$work/slurm/slurmstepd"
     done
     wait_for "two idle nodes" nodes_are_idle
 }

@@ -1,6 +1,7 @@
 #!/bin/bash
 # slurm_test.sh BUILD PART: the scripts of packaging/slurm and cleanslate's shards under a real Slurm (cluster.sh).
-# Parts: jobs (prolog, epilog, health check), array (shards, merging). Ends with 77 where that cannot be had.
+# Parts: jobs (prolog, epilog, health check), gpus (the same where Slurm gives out GPUs; --slurm-job), array (shards,
+# merging). Ends with 77 where that cannot be had.
 set -euo pipefail
 build=$(cd "${1:?usage: slurm_test.sh BUILD PART}" && pwd)
 part=${2:?usage: slurm_test.sh BUILD PART}
@@ -21,7 +22,7 @@ chmod 755 "$work"
 mkdir -m 1777 "$work/word"
 copy_slurm
 free_ports
-write_configuration
+write_configuration "$part"
 
 good=true
 wrong() { echo "WRONG: $*"; good=false; }
@@ -123,19 +124,19 @@ false'; do
     mv "$work/etc/cleanslate/uncommon" "$work/etc/cleanslate/common"
 }
 
-# gpu02 is dirty: what holds /dev/nvidia1 has nvidia-smi's GPU 0. This Slurm gives out no GPUs: the variable is set by hand.
-a_prolog_judges_the_gpus_of_its_job_alone() {
+# gpu02 is dirty: what holds /dev/nvidia1 has nvidia-smi's GPU 0. This Slurm gives out no GPUs: the variables are set by hand.
+a_prolog_that_is_not_sure_of_a_gpu_says_so() {
     prolog_of() { on gpu02 env -i SLURM_JOB_ID=77 SLURM_JOB_UID=$alice SLURMD_NODENAME=gpu02 "$@" "$work/etc/cleanslate/prolog"; }
-    prolog_of SLURM_JOB_GPUS=0 || wrong "the prolog of a job on the clean GPU ended with $?"
-    expect "gpu02" idle "$(node_state gpu02)"
-    if prolog_of SLURM_JOB_GPUS=0,1; then wrong "the prolog lets a job in on a dirty GPU"; fi
-    expect "gpu02" 'drain*' "$(node_state gpu02)"
-    expect "the reason" 'cleanslate: GPU 0 dirty: held by dave' "$(node_reason gpu02)"
+    forget_log
+    if prolog_of SLURM_JOB_GPUS=0; then wrong "the prolog lets a job in on a node that is dirty and its own"; fi
+    expect "the log" '*Slurm does not count the GPUs that the driver has*' "$(logged)"
     slurm scontrol update NodeName=gpu02 State=RESUME
+    settings "GPUS=$work/etc/two CONSTRAINED=yes"
+    echo 2 >"$work/etc/two"
     forget_log
     prolog_of SLURM_JOB_GPUS=7 || wrong "the prolog of a job with a GPU that is not there ended with $?"
     expect "the log" '*no uuid is known of its GPUs 7*' "$(logged)"
-    settings ON_ERROR=fail
+    settings "GPUS=$work/etc/two CONSTRAINED=yes ON_ERROR=fail"
     if prolog_of SLURM_JOB_GPUS=7; then wrong "the prolog passes what it cannot look at, with ON_ERROR=fail"; fi
     settings ''
 }
@@ -157,17 +158,125 @@ a_health_check_drains_a_dirty_idle_node_and_resumes_none() {
     wait_for "two idle nodes" nodes_are_idle
 }
 
-part_jobs() {
+start_jobs() {
     source_copy=$work/bin
     cp "$source/tests/slurm/hold.py" "$source_copy/"
     chmod 755 "$source_copy/hold.py"
     install_scripts
     start_cluster
+}
+
+part_jobs() {
+    start_jobs
     an_epilog_ends_what_its_own_job_has_left_and_nobody_elses
     a_prolog_keeps_a_job_off_a_dirty_node
     a_set_up_that_does_not_work_drains_nobody
-    a_prolog_judges_the_gpus_of_its_job_alone
+    a_prolog_that_is_not_sure_of_a_gpu_says_so
     a_health_check_drains_a_dirty_idle_node_and_resumes_none
+}
+
+# --- gpus -------------------------------------------------------------------------------------------------------------
+
+stray() { # NODE INDEX: a worker outside of any job
+    rm -f "$work/word/stray"
+    on "$1" setpriv --reuid 1004 --regid 1004 --clear-groups "$source_copy/hold.py" "$2" 9000 "$work/word/stray" daemon
+    wait_for "a worker outside of any job" has stray
+}
+end_stray() { on "$1" kill -9 "$(cat "$work/word/stray")"; }
+job_on_a_gpu() { submit $alice -w "$1" --gres=gpu:1 "$(job "$2" "echo \$SLURM_JOB_GPUS >$work/word/$2
+${3:-}")"; }
+end_job() { slurm scancel "$@"; for id; do wait_for "the end of job $id" is_over "$id"; done; }
+resume() {
+    slurm scontrol update NodeName="$1" State=RESUME
+    wait_for "two idle nodes" nodes_are_idle
+}
+
+a_prolog_judges_the_gpus_of_its_job_alone() {
+    local first second
+    stray gpu01 1
+    first=$(job_on_a_gpu gpu01 first 'sleep 1000')
+    wait_for "the job on the clean GPU" has first
+    second=$(job_on_a_gpu gpu01 second)
+    wait_for "the drain of gpu01" is_draining gpu01
+    wait_for "the requeue" is_pending "$second"
+    expect "the reason" 'cleanslate: GPU 1 dirty: held by dave' "$(node_reason gpu01)"
+    if has second; then wrong "the job ran on a dirty GPU"; fi
+    expect "the first job" RUNNING "$(slurm squeue -h -j "$first" -o %T)"
+    end_job "$first" "$second"
+    end_stray gpu01
+    resume gpu01
+}
+
+an_epilog_drains_a_node_whose_gpu_its_job_gave_back_dirty() {
+    local id
+    id=$(job_on_a_gpu gpu01 left "$(hold 0 4000 "$work/word/worker" daemon)
+until [ -s $work/word/go ]; do sleep 0.1; done")
+    wait_for "the worker that is left" has worker
+    stray gpu01 0
+    echo >"$work/word/go"
+    wait_for "the drain of gpu01" is_draining gpu01
+    wait_for "the end of job $id" is_over "$id"
+    if alive worker; then wrong "the worker of job $id lives"; fi
+    alive stray || wrong "a worker that is not the job's was ended"
+    expect "the reason" 'cleanslate: GPU 0 dirty: held by dave' "$(node_reason gpu01)"
+    end_stray gpu01
+    resume gpu01
+}
+
+# Job 0 gets /dev/nvidia0, which is nvidia-smi's GPU 1; what holds /dev/nvidia1 is on its GPU 0.
+a_prolog_follows_the_device_files_where_jobs_are_held_to_them() {
+    local id
+    stray gpu02 1
+    id=$(job_on_a_gpu gpu02 unsure)
+    wait_for "the drain of gpu02, all of which is looked at" is_draining gpu02
+    expect "the reason" 'cleanslate: GPU 0 dirty: held by dave' "$(node_reason gpu02)"
+    expect "the log" '*not numbered as nvidia-smi numbers the GPUs*' "$(logged)"
+    end_job "$id"
+    resume gpu02
+    settings CONSTRAINED=yes
+    job_on_a_gpu gpu02 sure >/dev/null
+    wait_for "the job on the clean file" has sure
+    wait_for "two idle nodes" nodes_are_idle
+    settings ''
+}
+
+# gpu02 is dirty and idle.
+slurm_itself_calls_the_health_check() {
+    sed -i 's/^HealthCheckInterval=.*/HealthCheckInterval=8/' "$work/etc/slurm.conf"
+    slurm scontrol reconfigure
+    wait_for "the drain of gpu02" is_draining gpu02
+    expect "the reason" 'cleanslate: GPU 0 dirty: held by dave' "$(node_reason gpu02)"
+    end_stray gpu02
+    resume gpu02
+    sed -i 's/^HealthCheckInterval=.*/HealthCheckInterval=0/' "$work/etc/slurm.conf"
+    slurm scontrol reconfigure
+}
+
+named() { on head env "PATH=$work/bin:$PATH" "$build/cleanslate" hosts --config none "$@" | tr '\n' ' '; }
+the_nodes_of_jobs_and_partitions_are_slurms() {
+    local single parts
+    single=$(job_on_a_gpu gpu02 single 'sleep 1000')
+    wait_for "the job" has single
+    expect "the nodes of job $single" 'gpu02 ' "$(named --slurm-job "$single")"
+    expect "the nodes of a partition" 'gpu01 gpu02 ' "$(named --slurm-partition all)"
+    expect "its idle nodes" 'gpu01 ' "$(named --slurm-partition all --state idle)"
+    end_job "$single"
+    if named --slurm-job "$single" 2>"$work/word/said"; then wrong "job $single is over, and still has nodes"; fi
+    parts=$(submit $alice -w gpu01 --gres=gpu:1 : -w gpu02 --gres=gpu:1 "$(job parts "echo ran >$work/word/parts
+sleep 1000")")
+    wait_for "the job of two parts" has parts
+    expect "the nodes of job $parts" 'gpu01 gpu02 ' "$(named --slurm-job "$parts")"
+    expect "those of its second part" 'gpu02 ' "$(named --slurm-job "$parts+1")"
+    end_job "$parts"
+}
+
+part_gpus() {
+    start_jobs
+    a_prolog_judges_the_gpus_of_its_job_alone
+    an_epilog_drains_a_node_whose_gpu_its_job_gave_back_dirty
+    a_prolog_follows_the_device_files_where_jobs_are_held_to_them
+    slurm_itself_calls_the_health_check
+    the_nodes_of_jobs_and_partitions_are_slurms
 }
 
 # --- array ------------------------------------------------------------------------------------------------------------
