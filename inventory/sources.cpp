@@ -96,13 +96,26 @@ class Reader {
         return {};
     }
 
+    // Another ending is a leftover (hosts.yml.old) or no inventory yet (hosts.yml.j2). Ansible passes over it
+    // with a warning at most; to read it would let it win over what it is a copy of.
+    Status add_text_of_folder(const std::string& path) {
+        constexpr std::array<std::string_view, 4> endings{"", ".yml", ".yaml", ".json"};
+        if (std::ranges::find(endings, fs::path(path).extension().string()) != endings.end())
+            return add_text(path, true);
+        return wrong(
+            path, "has an ending with which Ansible does not read it as YAML",
+            fmt::format("rename it, or move it out of the folder; where it has a form that only Ansible "
+                        "reads (INI), let Ansible read the folder: -i ansible:{}",
+                        printable(fs::path(path).parent_path().string())));
+    }
+
     Status add_file(const std::string& path, bool in_folder) {
         struct stat status {};
         if (::stat(path.c_str(), &status) != 0) return add_text(path, in_folder);  // which says why
         if (in_folder && !S_ISREG(status.st_mode))
             return wrong(path, "is no file", "take it out of the folder");
         const Nature nature = nature_of(path, status);
-        if (nature == Nature::text) return add_text(path, in_folder);
+        if (nature == Nature::text) return in_folder ? add_text_of_folder(path) : add_text(path, false);
         if (nature == Nature::locked_program)
             return wrong(path, "is a program, and may not be run here", "chmod +x it");
         if ((status.st_mode & S_IWOTH) != 0)

@@ -33,7 +33,8 @@ struct Sources {
 
 // Reads what is named: "-" (standard input), "ansible:PATH" (ansible-inventory is asked), a file, a program
 // (asked for its list), or a folder of them, in the order of their names and without what Ansible ignores
-// there. Errors have kind "inventory" and name the file.
+// there; a text in a folder with another ending than none, .yml, .yaml or .json is an error. Errors have kind
+// "inventory" and name the file.
 Result<Sources> read_sources(const std::vector<std::string>& paths, Programs& programs);
 
 // Whether Ansible, reading a folder of inventories, passes over a file of this name.

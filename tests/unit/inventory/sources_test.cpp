@@ -73,6 +73,29 @@ TEST_F(Folder, IsReadInTheOrderOfItsNames) {
     EXPECT_NE(hosts({root_ / "inv"}).find("inv/30.yml:"), std::string::npos) << "no broken part is left out";
 }
 
+// They would be read after what they are copies of, and win.
+TEST_F(Folder, WithAFileThatAnsibleDoesNotReadAsYamlIsRefused) {
+    put("inv/fleet.yml", "all: {hosts: {a: {ansible_host: 10.0.0.1}}}\n");
+    for (const auto* name : {"fleet.yml.old", "#fleet.yml#", "hosts.yaml.j2", "fleet.yml.disabled",
+                             "fleet.save", "fleet.rpmnew", "fleet.", "deep/fleet.yml.old"}) {
+        const auto path = put(std::string("inv/") + name, "all: {hosts: {a: {ansible_host: 10.0.0.9}}}\n");
+        const auto refused = Inventory::load({root_ / "inv"}, programs_);
+        ASSERT_FALSE(refused) << name;
+        EXPECT_EQ(refused.error().message,
+                  path + ": has an ending with which Ansible does not read it as YAML");
+        EXPECT_EQ(
+            refused.error().remedy,
+            "rename it, or move it out of the folder; where it has a form that only Ansible reads (INI), "
+            "let Ansible read the folder: -i ansible:" +
+                fs::path(path).parent_path().string());
+        EXPECT_EQ(hosts({path}), "a") << "named by itself it is read: " << name;
+        fs::remove(path);
+    }
+    EXPECT_EQ(hosts({root_ / "inv"}), "a");
+    put("inv/list.py.off", "#!/bin/sh\n", true);
+    EXPECT_EQ(hosts({root_ / "inv"}), "a s1") << "a program is one by what it is";
+}
+
 TEST_F(Folder, OfProgramsAsksThem) {
     put("inv/a.yml", "r: {hosts: {y1: }}\n");
     put("inv/b.sh", "#!/bin/sh\n", true);
