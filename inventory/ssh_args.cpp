@@ -104,7 +104,7 @@ class Reader {
 }  // namespace
 
 Result<SshArgs> read_ssh_args(std::string_view options) {
-    const auto words = shell_words(options);
+    const auto words = shell_words(options, escaped_for_ansible);
     if (!words) return fail("inventory", "a quote has no end");
     return Reader().read(*words);
 }

@@ -90,7 +90,8 @@ KeyValue key_value(std::string_view text) {
 
 }  // namespace
 
-std::optional<std::vector<std::string>> shell_words(std::string_view text) {
+std::optional<std::vector<std::string>> shell_words(std::string_view text,
+                                                    std::string_view escaped_in_quotes) {
     Words words;
     char quote = '\0';
     bool inside = false;
@@ -106,7 +107,8 @@ std::optional<std::vector<std::string>> shell_words(std::string_view text) {
             quote = c;
         } else if (c == quote) {
             quote = '\0';
-        } else if (c == '\\' && quote != '\'' && i + 1 < text.size()) {
+        } else if (c == '\\' && quote != '\'' && i + 1 < text.size() &&
+                   (quote == '\0' || escaped_in_quotes.find(text[i + 1]) != std::string_view::npos)) {
             words.back() += text[++i];
         } else {
             words.back() += c;

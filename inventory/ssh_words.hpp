@@ -13,8 +13,13 @@
 
 namespace cleanslate::inventory {
 
+// What a backslash takes its meaning from inside of "...": Ansible splits its options with Python's shlex,
+// and what it hands on (ProxyCommand) a shell reads. Before anything else the backslash stays.
+constexpr std::string_view escaped_for_ansible = "\"\\", escaped_for_a_shell = "\"\\$`";
+
 // Words as a shell has them: blanks, quotes and backslashes. Nothing where a quote has no end.
-std::optional<std::vector<std::string>> shell_words(std::string_view text);
+std::optional<std::vector<std::string>> shell_words(std::string_view text,
+                                                    std::string_view escaped_in_quotes);
 
 std::unexpected<Error> unknown_ssh_option(std::string_view option);
 std::unexpected<Error> bad_ssh_value(std::string_view option, std::string_view value,

@@ -79,6 +79,43 @@ TEST(SshArgs, JumpHostsHaveManySpellings) {
     EXPECT_EQ(jump("-o ProxyJump="), "refused: found no jump host in \"\"");
 }
 
+TEST(SshArgs, AreWordsAsPythonHasThem) {
+    const auto user = [](std::string_view options) {
+        return read_ssh_args(options).value().user.value_or("-");
+    };
+    EXPECT_EQ(user(R"(-l "CORP\bob")"), R"(CORP\bob)") << "inside of quotes a backslash is one";
+    EXPECT_EQ(user(R"(-l "CORP\\bob")"), R"(CORP\bob)");
+    EXPECT_EQ(user(R"(-l "a\"b")"), "a\"b");
+    EXPECT_EQ(user(R"(-l "a\$b\`c")"), R"(a\$b\`c)") << "those are a shell's alone";
+    EXPECT_EQ(user(R"(-l 'CORP\bob')"), R"(CORP\bob)");
+    EXPECT_EQ(user(R"(-l CORP\\bob)"), R"(CORP\bob)");
+    EXPECT_EQ(user(R"(-l CORP\bob)"), "CORPbob");
+}
+
+TEST(SshArgs, AProxyCommandIsWordsAsAShellHasThem) {
+    EXPECT_EQ(jump(R"(-o 'ProxyCommand=ssh -W %h:%p -l "CORP\bob" j')"), R"(CORP\bob@j)");
+    EXPECT_EQ(jump(R"(-o 'ProxyCommand=ssh -W %h:%p -l "C\\b" j')"), R"(C\b@j)");
+    EXPECT_NE(jump(R"(-o 'ProxyCommand=ssh -W %h:%p -l "C\$b" j')").find("\"C$b\" becomes"),
+              std::string::npos);
+}
+
+// A login that is called %r is nobody's.
+TEST(SshArgs, AProxyCommandNamesUserAndHostOutright) {
+    for (const std::string user : {"%r", "$USER", "a;b", "a`b", "a&b", "a|b", "a b"})
+        for (const std::string command :
+             {"ssh -W %h:%p '" + user + "@j'", "ssh -W %h:%p -l '" + user + "' j",
+              "ssh -o 'User=" + user + "' -W %h:%p j", "ssh -W %h:%p -l ops -l '" + user + "' j"}) {
+            const auto read = hop_of_proxy_command(command);
+            ASSERT_FALSE(read) << command << ": " << *read;
+            EXPECT_NE(read.error().message.find("becomes is not known here"), std::string::npos) << command;
+            EXPECT_EQ(read.error().remedy,
+                      "write user and host out, without % $ ; ` & | and blanks: ssh -W %h:%p USER@HOST");
+        }
+    EXPECT_EQ(jump("-o \"ProxyCommand=ssh -W %h:%p %r@j\""),
+              "refused: the ProxyCommand \"ssh -W %h:%p %r@j\": what \"%r@j\" becomes is not known here");
+    EXPECT_TRUE(jump("-o 'ProxyCommand=ssh -W %h:%p $BASTION'").starts_with("refused: "));
+}
+
 TEST(SshArgs, AProxyCommandOfSshIsAJump) {
     EXPECT_EQ(jump("-o ProxyCommand=\"ssh -W %h:%p -q ops@bastion\""), "ops@bastion");
     EXPECT_EQ(jump("-o 'ProxyCommand=ssh -q -l ops -p 2222 -i ~/.ssh/k -W [%h]:%p bastion'"),
