@@ -113,6 +113,9 @@ class NoPrograms : public Programs {
 };
 
 Status read_source(const Source& source, DraftBuilder& builder) {
+    if (source.text.starts_with("$ANSIBLE_VAULT;"))
+        return fail("inventory", fmt::format("{}: is encrypted by Ansible's vault", printable(source.name)),
+                    "let Ansible open it: -i ansible:PATH, with ANSIBLE_VAULT_PASSWORD_FILE");
     const bool is_answer = source.form == Source::Form::listing;
     if (is_answer && !trim(source.text).starts_with('{'))
         return fail("inventory", fmt::format("{}: its answer is no JSON", yaml::place(source.name, {})),

@@ -71,8 +71,9 @@ class Settings::Applied {
         if (bound == nullptr) return {};
         const yaml::Entry& entry = *bound->entry;
         const std::string_view file = files_[bound->file];
-        const yaml::Node& node = entry.second;
-        if (!node.is_scalar() || is_tagged(node) || !has_template(node.text()))
+        const yaml::Node& node = bare(entry.second);
+        const bool as_it_is = &node != &entry.second;
+        if (as_it_is || !node.is_scalar() || is_tagged(node) || !has_template(node.text()))
             return use(Value{file, entry.first, node});
         const auto filled = fill_in(node.text(), host_.name);
         if (!filled) return Value{file, entry.first, node}.refuse(filled.error());
@@ -219,7 +220,20 @@ class Settings::Applied {
                     [&](const Value& value) { return set_ours(Variable::proxy_jump, value, host_); });
     }
 
-    Status connection() { return with(first({Variable::connection}), check_connection); }
+    Status connection() {
+        bool is_paramiko = false;
+        auto fine = with(first({Variable::connection}), [&](const Value& value) -> Status {
+            const auto read = read_paramiko(value);
+            if (!read) return std::unexpected(read.error());
+            is_paramiko = *read;
+            return {};
+        });
+        if (fine && is_paramiko)
+            fine = with(first({Variable::paramiko_host, Variable::paramiko_port, Variable::paramiko_user,
+                               Variable::paramiko_private_key_file, Variable::paramiko_proxy_command}),
+                        refuse_paramikos);
+        return fine ? with(first({Variable::ssh_executable}), check_executable) : fine;
+    }
 
     Status ours() {
         for (const Variable variable :
@@ -275,7 +289,7 @@ bool Settings::depend_on_the_name() const {
 }
 
 Status check_value(const Bound& bound, std::string_view file) {
-    const Value value{file, bound.entry->first, bound.entry->second};
+    const Value value{file, bound.entry->first, bare(bound.entry->second)};
     if (is_open(value.node)) return {};
     Host host;
     if (bound.variable == Variable::protect || bound.variable == Variable::unprotect)

@@ -12,7 +12,7 @@ namespace {
 std::unexpected<Error> not_known(std::string_view text) {
     return fail("inventory",
                 fmt::format("\"{}\" is a template, which is not known here", ellipsize(printable(text), 60)),
-                "write the value out, or let Ansible say what it knows: -i ansible:PATH; only "
+                "write the value out (ansible-inventory fills in nothing either); only "
                 "{{ inventory_hostname }} and {{ inventory_hostname_short }} are filled in");
 }
 

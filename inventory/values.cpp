@@ -32,6 +32,16 @@ Status check_hops(std::string& text) {
     return {};
 }
 
+// The value of a mapping that has this key alone, else null.
+const yaml::Node* only_value(const yaml::Node& node, std::string_view key) {
+    const bool alone = node.is_mapping() && node.entries().size() == 1;
+    return alone && node.entries().front().first.text() == key ? &node.entries().front().second : nullptr;
+}
+
+bool is_vault(const yaml::Node& node) {
+    return node.tag().starts_with("!vault") || only_value(node, "__ansible_vault") != nullptr;
+}
+
 void add_new(std::vector<std::string>& list, const std::string& entry) {
     if (std::ranges::find(list, entry) == list.end()) list.push_back(entry);
 }
@@ -49,7 +59,13 @@ std::optional<std::string_view> useless(std::string_view entry) {
 
 }  // namespace
 
+const yaml::Node& bare(const yaml::Node& node) {
+    const yaml::Node* const text = only_value(node, "__ansible_unsafe");
+    return text != nullptr && text->is_scalar() ? *text : node;
+}
+
 std::string shown(const yaml::Node& node) {
+    if (is_vault(node)) return "the tag !vault";
     if (!node.tag().empty()) return fmt::format("the tag {}", printable(node.tag()));
     if (node.is_null()) return "nothing";
     if (!node.is_scalar()) return fmt::format("a {}", yaml::describe(node));
@@ -57,7 +73,7 @@ std::string shown(const yaml::Node& node) {
 }
 
 bool is_tagged(const yaml::Node& node) {
-    return !node.tag().empty() && node.tag() != "tag:yaml.org,2002:str";
+    return (!node.tag().empty() && node.tag() != "tag:yaml.org,2002:str") || is_vault(node);
 }
 
 bool is_open(const yaml::Node& node) {
@@ -66,10 +82,11 @@ bool is_open(const yaml::Node& node) {
 
 Result<std::string> text_of(const Value& value) {
     const yaml::Node& node = value.node;
-    if (is_tagged(node) && node.tag().starts_with("!vault"))
+    if (is_vault(node))
         return value.found(shown(node), "a text",
-                           "its content is not known here: write it out, or let Ansible open its vault: -i "
-                           "ansible:PATH");
+                           "its content is not known here, nor does ansible-inventory open single values: "
+                           "write it out, or encrypt its file as a whole, for -i ansible:PATH with "
+                           "ANSIBLE_VAULT_PASSWORD_FILE");
     if (!node.is_scalar() || is_tagged(node)) return value.found(shown(node), "a text", "");
     const Scalar kind = kind_of(node);
     if (kind == Scalar::text || (kind == Scalar::integer && is_plain_number(node.text())))
@@ -99,7 +116,7 @@ Status set_list(std::vector<std::string>& list, const Value& value, bool open_to
         return value.wrong(fmt::format("more than {} entries", max_entries));
     for (const auto& item : value.node.items()) {
         if (is_open(item) && !open_too) continue;
-        const Value one{value.file, value.key, item};
+        const Value one{value.file, value.key, bare(item)};
         const auto entry = text_of(one);
         if (!entry) return std::unexpected(entry.error());
         if (const auto problem = useless(*entry))
@@ -111,18 +128,34 @@ Status set_list(std::vector<std::string>& list, const Value& value, bool open_to
     return {};
 }
 
-Status check_connection(const Value& value) {
+Result<bool> read_paramiko(const Value& value) {
     const auto text = text_of(value);
     if (!text) return std::unexpected(text.error());
     std::string_view name = *text;
     for (const std::string_view prefix : {"ansible.builtin.", "ansible.legacy.", "ansible.netcommon."})
         if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
-    if (name == "ssh" || name == "smart" || name == "paramiko" || name == "paramiko_ssh") return {};
+    if (name == "ssh" || name == "smart") return false;
+    if (name == "paramiko" || name == "paramiko_ssh") return true;
     if (name == "local")
         return value.wrong("this machine is no host of an inventory",
                            "leave it out (-l 'all,!NAME'), and look at it with --local");
     return value.wrong(fmt::format("found {}: only SSH is spoken here", shown(value.node)),
                        "leave the host out: -l 'all,!NAME'");
+}
+
+Status refuse_paramikos(const Value& value) {
+    return value.wrong(
+        "a variable that paramiko alone follows is not known here",
+        "say it with ansible_host, ansible_port, ansible_user, ansible_ssh_private_key_file or "
+        "proxy_jump");
+}
+
+Status check_executable(const Value& value) {
+    const auto text = text_of(value);
+    if (!text) return std::unexpected(text.error());
+    if (*text == "ssh" || *text == "/usr/bin/ssh" || *text == "/bin/ssh") return {};
+    return value.wrong(fmt::format("found {}: no program is run in ssh's place", shown(value.node)),
+                       "leave it out, and say with variables or in ssh's configuration what it does");
 }
 
 Status set_ours(Variable variable, const Value& value, Host& host) {

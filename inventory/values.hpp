@@ -39,8 +39,12 @@ struct Value {
 // What stands there, for messages: "8", a list, the tag !vault.
 std::string shown(const yaml::Node& node);
 
-// A tag other than that of a text, such as !vault.
+// A tag other than that of a text, such as !vault, or what stands for one in Ansible's JSON.
 bool is_tagged(const yaml::Node& node);
+
+// The text in {"__ansible_unsafe": "text"}, which is how Ansible's JSON says that no template is filled in
+// there; any other node itself.
+const yaml::Node& bare(const yaml::Node& node);
 
 // Whether what it is becomes known with the host alone, or never: a template, a vault.
 bool is_open(const yaml::Node& node);
@@ -74,8 +78,12 @@ Status set_become(std::optional<bool>& slot, const Value& value);
 // Adds the entries of a protect list; `open_too`: those that are not known, which are errors, as well.
 Status set_list(std::vector<std::string>& list, const Value& value, bool open_too);
 
-// Refuses a connection that is none of SSH's.
-Status check_connection(const Value& value);
+// Whether the connection is paramiko; one that is none of SSH's is refused.
+Result<bool> read_paramiko(const Value& value);
+// Refuses a variable that paramiko alone follows: to pass over it may reach another host, or as another user.
+Status refuse_paramikos(const Value& value);
+// Refuses another program than OpenSSH's, which may go elsewhere.
+Status check_executable(const Value& value);
 
 // Reads a variable that is ours alone and no list into the host; nothing to do for any other.
 Status set_ours(Variable variable, const Value& value, Host& host);

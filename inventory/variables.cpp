@@ -43,6 +43,12 @@ constexpr std::array known{
     Known{"ansible_ssh_host_key_checking", Variable::ansible_ssh_host_key_checking},
     Known{"ansible_ssh_timeout", Variable::ssh_timeout},
     Known{"ansible_connection", Variable::connection},
+    Known{"ansible_paramiko_host", Variable::paramiko_host},
+    Known{"ansible_paramiko_port", Variable::paramiko_port},
+    Known{"ansible_paramiko_user", Variable::paramiko_user},
+    Known{"ansible_paramiko_private_key_file", Variable::paramiko_private_key_file},
+    Known{"ansible_paramiko_proxy_command", Variable::paramiko_proxy_command},
+    Known{"ansible_ssh_executable", Variable::ssh_executable},
     Known{"ansible_group_priority", Variable::priority},
     // Older names that Ansible still follows: to pass over them would reach another host, or as another user.
     Known{"ansible_ssh_host", Variable::ansible_ssh_host},
@@ -52,8 +58,13 @@ constexpr std::array known{
 };
 
 // Near to ours, and yet plainly something else.
-constexpr std::array<std::string_view, 6> not_slips{
-    "cpus", "product", "project", "projects", "ansible_scp_extra_args", "ansible_sftp_extra_args"};
+constexpr std::array<std::string_view, 7> not_slips{"cpus",
+                                                    "product",
+                                                    "project",
+                                                    "projects",
+                                                    "ansible_scp_executable",
+                                                    "ansible_scp_extra_args",
+                                                    "ansible_sftp_extra_args"};
 
 // Names that are in use for many things elsewhere: what is near to them is no slip.
 constexpr std::array<std::string_view, 4> common_words{"host", "port", "user", "become"};

@@ -37,6 +37,12 @@ enum class Variable : std::uint8_t {
     ansible_host_key_checking,
     ssh_timeout,
     connection,
+    paramiko_host,  // these count where that is paramiko
+    paramiko_port,
+    paramiko_user,
+    paramiko_private_key_file,
+    paramiko_proxy_command,
+    ssh_executable,
     become,  // and ansible_become: the nearer one counts
     become_user,
     become_method,

@@ -198,6 +198,17 @@ TEST_F(Folder, AClosedFileIsRefusedWithTheHostsThatNeedIt) {
               (root_ / "group_vars/r/vault.yml").string() + ": is closed by Ansible's vault (host a)");
 }
 
+TEST_F(Folder, AnInventoryThatAVaultClosesIsSaidToBeOne) {
+    const auto path = put("inv/hosts.yml", "$ANSIBLE_VAULT;1.1;AES256\n6162\n");
+    for (const auto& named : {path, (root_ / "inv").string()}) {
+        const auto refused = Inventory::load({named}, programs_);
+        ASSERT_FALSE(refused);
+        EXPECT_EQ(refused.error().message, path + ": is encrypted by Ansible's vault");
+        EXPECT_EQ(refused.error().remedy,
+                  "let Ansible open it: -i ansible:PATH, with ANSIBLE_VAULT_PASSWORD_FILE");
+    }
+}
+
 TEST_F(Folder, ABrokenFileOfVariablesIsAnError) {
     const auto path = put("hosts.yml", "all: {hosts: {a: }}\n");
     put("group_vars/all.yml", "- a list\n");

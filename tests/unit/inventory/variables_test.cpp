@@ -118,7 +118,7 @@ TEST(Variables, RefuseWhatASshClientCouldTakeForAnOption) {
     EXPECT_EQ(
         refusal("ansible_host: '{{ x }}'"),
         "f.yaml:1:15: ansible_host: \"{{ x }}\" is a template, which is not known here | write the value "
-        "out, or let Ansible say what it knows: -i ansible:PATH; only {{ inventory_hostname }} and "
+        "out (ansible-inventory fills in nothing either); only {{ inventory_hostname }} and "
         "{{ inventory_hostname_short }} are filled in");
 }
 
@@ -137,6 +137,70 @@ TEST(Variables, ListsAreLists) {
     std::string many = "protect: [a";
     for (int i = 0; i < 1000; ++i) many += ",a";
     EXPECT_EQ(error_of(many + "]").message, "f.yaml:1:10: protect: more than 1000 entries");
+}
+
+// ansible-inventory prints them so.
+TEST(Variables, ThatAreUnsafeToAnsibleAreTextsWithoutTemplates) {
+    const Host host = host_of(R"({"ansible_user": {"__ansible_unsafe": "bob"},
+        "ansible_port": {"__ansible_unsafe": "2222"}, "gpus": {"__ansible_unsafe": "4"},
+        "become": {"__ansible_unsafe": "yes"}, "proxy_jump": {"__ansible_unsafe": "j"},
+        "ansible_ssh_common_args": {"__ansible_unsafe": "-i /k"},
+        "protect": [{"__ansible_unsafe": "x"}, "y"]})");
+    EXPECT_EQ(host.user, "bob");
+    EXPECT_EQ(host.port, 2222);
+    EXPECT_EQ(host.gpus, 4);
+    EXPECT_EQ(host.become, true);
+    EXPECT_EQ(host.proxy_jump, "j");
+    EXPECT_EQ(host.identity_file, "/k");
+    EXPECT_EQ(host.protect, (std::vector<std::string>{"x", "y"}));
+    EXPECT_EQ(error_of(R"({"ansible_user": {"__ansible_unsafe": "{{ inventory_hostname }}"}})").message,
+              "f.yaml:1:39: ansible_user: \"{{ inventory_hostname }}\" is no user name")
+        << "to Ansible it is no template";
+    EXPECT_EQ(error_of(R"({"ansible_user": {"__ansible_unsafe": "a", "b": "c"}})").message,
+              "f.yaml:1:18: ansible_user: found a mapping where a text belongs");
+}
+
+TEST(Variables, OfAVaultAreRefusedWhereTheyAreNeeded) {
+    const std::string remedy =
+        " | its content is not known here, nor does ansible-inventory open single values: write it out, or "
+        "encrypt its file as a whole, for -i ansible:PATH with ANSIBLE_VAULT_PASSWORD_FILE";
+    EXPECT_EQ(refusal("ansible_user: !vault x"),
+              "f.yaml:1:15: ansible_user: found the tag !vault where a text belongs" + remedy);
+    EXPECT_EQ(refusal(R"({"ansible_user": {"__ansible_vault": "$ANSIBLE_VAULT;1.1;AES256\n6162\n"}})"),
+              "f.yaml:1:18: ansible_user: found the tag !vault where a text belongs" + remedy);
+    EXPECT_EQ(error_of(R"({"gpus": {"__ansible_vault": "x"}})").message,
+              "f.yaml:1:10: gpus: found the tag !vault where an integer belongs");
+    EXPECT_EQ(error_of(R"({"protect": [{"__ansible_vault": "x"}]})").message,
+              "f.yaml:1:14: protect: found the tag !vault where a text belongs");
+    const auto document = yaml::parse(R"({"gpus": {"__ansible_vault": "x"}})", "f.yaml").value();
+    VariableReader reader;
+    std::vector<Bound> bound;
+    EXPECT_TRUE(reader.read(document.root(), "f.yaml", 0, bound)) << "nobody needs it yet";
+}
+
+TEST(Variables, OfParamikoAreRefusedWhereParamikoIsMeant) {
+    for (const std::string name : {"host", "port", "user", "private_key_file", "proxy_command"}) {
+        const std::string said = "ansible_paramiko_" + name + ": 1";
+        const Error error = error_of("{ansible_connection: paramiko, " + said + "}");
+        EXPECT_EQ(error.message, "f.yaml:1:" + std::to_string(51 + name.size()) + ": ansible_paramiko_" +
+                                     name + ": a variable that paramiko alone follows is not known here");
+        EXPECT_NE(error.remedy.find("ansible_host"), std::string::npos);
+        EXPECT_FALSE(read("{ansible_connection: ansible.builtin.paramiko_ssh, " + said + "}"));
+        EXPECT_TRUE(read("{ansible_connection: ssh, " + said + "}")) << "nobody follows it";
+        EXPECT_TRUE(read("{" + said + "}"));
+    }
+    EXPECT_TRUE(read("{ansible_connection: paramiko, ansible_paramiko_host: }"));
+    EXPECT_EQ(refusal("ansible_paramiko_pass: x"), "") << "no slip of one of them";
+}
+
+TEST(Variables, NameNoProgramInSshsPlace) {
+    EXPECT_EQ(
+        refusal("ansible_ssh_executable: /opt/wrapper"),
+        "f.yaml:1:25: ansible_ssh_executable: found \"/opt/wrapper\": no program is run in ssh's place | "
+        "leave it out, and say with variables or in ssh's configuration what it does");
+    for (const auto* text : {"ssh", "/usr/bin/ssh", "", "'{{ inventory_hostname }}'"})
+        EXPECT_EQ(read(fmt::format("ansible_ssh_executable: {}", text)).has_value(), text[0] != '\'') << text;
+    EXPECT_TRUE(read("{ansible_scp_executable: x, ansible_sftp_executable: x}"));
 }
 
 TEST(Variables, OfTwoNamesAnsiblesCounts) {
