@@ -24,7 +24,7 @@ copy_slurm() {
     # By the names that the packages' alternatives give them: Slurm reads Gres= only where it is called slurmctld.
     for program in slurmctld slurmd slurmstepd; do cp "$slurm_from/usr/sbin/$program-wlm" "$work/slurm/$program"; done
     cp "$slurm_from/usr/sbin/munged" "$work/slurm/"
-    cp "$slurm_from"/usr/bin/{sbatch,squeue,scontrol,scancel,sinfo} "$work/slurm/"
+    cp "$slurm_from"/usr/bin/{sbatch,srun,squeue,scontrol,scancel,sinfo} "$work/slurm/"
     cp -r "$plugins" "$work/slurm/lib/plugins"
     if [ -n "$slurm_from" ]; then
         find "$slurm_from/usr/lib" "$slurm_from/lib" -maxdepth 2 -name '*.so.*' \

@@ -78,6 +78,39 @@ signalled() {
         sort -u | tr '\n' ',' | sed 's/,$//'
 }
 
+# Whoever writes another job's ID into the environment of his own job's processes keeps them, and drains no node.
+a_process_that_claims_another_job_is_its_own_jobs() {
+    local first second
+    rm -f "$work/word/go"
+    first=$(submit $alice -w gpu01 "$(job first "echo ran >$work/word/first
+until [ -s $work/word/go ]; do sleep 0.1; done")")
+    second=$(submit $alice -w gpu01 "$(job second "SLURM_JOB_ID=$first exec $(hold 0 3000 "$work/word/second")")")
+    wait_for "both jobs" has first
+    wait_for "both jobs" has second
+    echo >"$work/word/go"
+    wait_for "the end of job $first" is_over "$first"
+    alive second || wrong "a process of job $second was ended by the epilog of job $first"
+    expect "gpu01 afterwards" '@(mixed|allocated)' "$(node_state gpu01)"
+    slurm scancel "$second"
+    wait_for "the end of job $second" is_over "$second"
+    wait_for "two idle nodes" nodes_are_idle
+}
+
+# More than one step of a playbook can name, all of which ignore TERM.
+an_epilog_ends_a_crowd() {
+    local id
+    rm -f "$work/word/crowd"
+    id=$(submit $alice -w gpu01 "$(job crowd "trap '' TERM
+for i in \$(seq 600); do setsid -f sleep 1000; done
+$(hold 0 3000 "$work/word/holder" daemon)
+until [ -s $work/word/holder ]; do sleep 0.1; done
+echo ran >$work/word/crowd")")
+    wait_for "the crowd" has crowd
+    wait_for "the end of job $id" is_over "$id"
+    expect "who of it lives" 0 "$(on gpu01 sh -c "grep -lzxF SLURM_JOB_ID=$id /proc/[0-9]*/environ 2>/dev/null" | wc -l)"
+    wait_for "two idle nodes" nodes_are_idle
+}
+
 dirty_gpu02() {
     rm -f "$work/word/stray"
     on gpu02 setpriv --reuid 1004 --regid 1004 --clear-groups "$source_copy/hold.py" 1 9000 "$work/word/stray" daemon
@@ -139,6 +172,23 @@ a_prolog_that_is_not_sure_of_a_gpu_says_so() {
     settings "GPUS=$work/etc/two CONSTRAINED=yes ON_ERROR=fail"
     if prolog_of SLURM_JOB_GPUS=7; then wrong "the prolog passes what it cannot look at, with ON_ERROR=fail"; fi
     settings ''
+    # By a link, as from a folder of prologs.
+    ln -sf cleanslate/prolog "$work/etc/50-cleanslate"
+    if on gpu02 env -i SLURM_JOB_ID=77 SLURM_JOB_UID=$alice SLURMD_NODENAME=gpu02 "$work/etc/50-cleanslate"; then
+        wrong "the prolog lets a job in where it is called by a link"
+    fi
+    slurm scontrol update NodeName=gpu02 State=RESUME
+}
+
+# gpu02 is dirty.
+a_log_that_hangs_holds_nobody_up() {
+    on gpu02 sh -c 'printf "#!/bin/sh\nexec sleep 1000\n" >/usr/local/sbin/logger && chmod 755 /usr/local/sbin/logger'
+    settings 'CLEANSLATE=/none/cleanslate'
+    forget_log
+    prolog_of SLURM_JOB_GPUS=0 || wrong "the prolog ended with $?"
+    expect "the log" '*prolog: *ON_ERROR=pass*' "$(logged)"
+    on gpu02 rm /usr/local/sbin/logger
+    settings ''
 }
 
 # gpu02 is dirty.
@@ -169,9 +219,12 @@ start_jobs() {
 part_jobs() {
     start_jobs
     an_epilog_ends_what_its_own_job_has_left_and_nobody_elses
+    a_process_that_claims_another_job_is_its_own_jobs
+    an_epilog_ends_a_crowd
     a_prolog_keeps_a_job_off_a_dirty_node
     a_set_up_that_does_not_work_drains_nobody
     a_prolog_that_is_not_sure_of_a_gpu_says_so
+    a_log_that_hangs_holds_nobody_up
     a_health_check_drains_a_dirty_idle_node_and_resumes_none
 }
 
@@ -253,6 +306,19 @@ slurm_itself_calls_the_health_check() {
 }
 
 named() { on head env "PATH=$work/bin:$PATH" "$build/cleanslate" hosts --config none "$@" | tr '\n' ' '; }
+# The second part's processes are started with the first one's ID.
+an_epilog_ends_what_a_part_of_a_heterogeneous_job_has_left() {
+    local id
+    rm -f "$work/word/parted"
+    id=$(submit $alice -w gpu01 --gres=gpu:1 : -w gpu02 --gres=gpu:1 "$(job parted "$work/slurm/srun --het-group=1 \
+    $(hold 0 3000 "$work/word/parted" daemon)
+until [ -s $work/word/parted ]; do sleep 0.1; done")")
+    wait_for "the worker of the second part" has parted
+    wait_for "the end of job $id" is_over "$id"
+    wait_for "two idle nodes" nodes_are_idle
+    if on gpu02 kill -0 "$(cat "$work/word/parted")" 2>/dev/null; then wrong "the worker of the second part lives"; fi
+}
+
 the_nodes_of_jobs_and_partitions_are_slurms() {
     local single parts
     single=$(job_on_a_gpu gpu02 single 'sleep 1000')
@@ -276,6 +342,7 @@ part_gpus() {
     an_epilog_drains_a_node_whose_gpu_its_job_gave_back_dirty
     a_prolog_follows_the_device_files_where_jobs_are_held_to_them
     slurm_itself_calls_the_health_check
+    an_epilog_ends_what_a_part_of_a_heterogeneous_job_has_left
     the_nodes_of_jobs_and_partitions_are_slurms
 }
 
