@@ -195,7 +195,8 @@ Result<std::string> answer_of(const Program& program) {
     const HeldSignals signals;
     pid_t pid = -1;
     if (const int error = launch(program, out.write.get(), err.write.get(), pid); error != 0)
-        return fail("command", fmt::format("{}: cannot be started: {}", name, reason(error)),
+        return fail(std::string(error == ENOENT ? absent_program : "command"),
+                    fmt::format("{}: cannot be started: {}", name, reason(error)),
                     error == ENOENT ? program.if_absent : std::string());
     out.write = FileHandle();
     err.write = FileHandle();

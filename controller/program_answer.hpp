@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.hpp"
@@ -20,10 +21,13 @@ struct Program {
     std::string if_absent;  // remedy where there is no such program
 };
 
+// Kind of the error where there is no such program.
+inline constexpr std::string_view absent_program = "command_absent";
+
 // Its standard output. Its standard input is empty; its process group is killed at its end, at the timeout
 // and where SIGINT, SIGTERM or SIGHUP comes, which then does what it does. Errors have kind "command" and
-// name the program: not there, not done in time, more output than that, an exit status other than 0 or a
-// signal; with the end of its standard error.
+// name the program: not to be started, not done in time, more output than that, an exit status other than 0
+// or a signal; with the end of its standard error.
 Result<std::string> answer_of(const Program& program);
 
 }  // namespace cleanslate::controller

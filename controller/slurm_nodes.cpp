@@ -27,36 +27,47 @@ Result<std::string> ask(std::vector<std::string> words, const Environment& envir
     program.words = std::move(words);
     program.timeout = patience;
     program.most_bytes = most_bytes;
-    program.without = {"LC_ALL"};
+    program.without = {"LC_ALL", "SLURM_CLUSTERS"};
     program.variables = {{"LC_ALL", "C"}};
     for (const auto& [name, value] : environment)
         if (name.starts_with("SQUEUE_") || name.starts_with("SINFO_")) program.without.push_back(name);
     return answer_of(program);
 }
 
-Result<SlurmNodes> this_job(const Environment& environment) {
-    const std::string id = value_of(environment, "SLURM_JOB_ID");
-    const std::string list = value_of(environment, "SLURM_JOB_NODELIST");
-    if (id.empty() && list.empty())
-        return fail("slurm", "--slurm-job without an ID is for the inside of a job, and this is none",
-                    "give the job's: --slurm-job 4242");
-    // The variable names the nodes of one component alone.
-    if (const std::string parts = value_of(environment, "SLURM_HET_SIZE"); !parts.empty() && parts != "1")
-        return fail("slurm", "this job is a heterogeneous one, of " + printable(parts) + " components",
-                    "name it, so that Slurm is asked for the nodes of each: --slurm-job " +
-                        printable(id.empty() ? "ID" : id) + " and its components' numbers");
-    auto names = slurm_nodes_in(list, "$SLURM_JOB_NODELIST");
-    if (!names) return std::unexpected(names.error());
-    return SlurmNodes{std::move(*names), "slurm job " + printable(id.empty() ? "?" : id)};
-}
-
 Result<SlurmNodes> job(const std::string& id, const Environment& environment, Milliseconds patience) {
-    const auto lines = ask({"squeue", "--noheader", "--states=all", "--jobs=" + id, "--format=%T %N"},
-                           environment, patience);
+    const auto lines =
+        ask({"squeue", "--noheader", "--all", "--states=all", "--jobs=" + id, "--format=%i %T %N"},
+            environment, patience);
     if (!lines) return std::unexpected(with_context(lines.error(), "job " + id));
     auto names = nodes_of_job(*lines, id);
     if (!names) return std::unexpected(names.error());
     return SlurmNodes{std::move(*names), "slurm job " + id};
+}
+
+// As its environment says. A shell that outlives its job keeps the variables: only where nobody can be asked.
+Result<SlurmNodes> job_of_environment(const Environment& environment) {
+    const std::string id = value_of(environment, "SLURM_JOB_ID");
+    // The variable names the nodes of one component alone.
+    if (const std::string parts = value_of(environment, "SLURM_HET_SIZE"); !parts.empty() && parts != "1")
+        return fail("slurm", "this job is a heterogeneous one, of " + printable(parts) + " components",
+                    "put squeue into PATH, which names the nodes of each");
+    auto names = slurm_nodes_in(value_of(environment, "SLURM_JOB_NODELIST"), "$SLURM_JOB_NODELIST");
+    if (!names) return std::unexpected(names.error());
+    return SlurmNodes{std::move(*names),
+                      "slurm job " + (id.empty() ? "?" : printable(id)) + " (by its environment)"};
+}
+
+Result<SlurmNodes> this_job(const Environment& environment, Milliseconds patience) {
+    const std::string id = value_of(environment, "SLURM_JOB_ID");
+    if (id.empty() && value_of(environment, "SLURM_JOB_NODELIST").empty())
+        return fail("slurm", "--slurm-job without an ID is for the inside of a job, and this is none",
+                    "give the job's: --slurm-job 4242");
+    if (id.empty()) return job_of_environment(environment);
+    if (id.size() > 10 || id.find_first_not_of("0123456789") != std::string::npos)
+        return fail("slurm", "$SLURM_JOB_ID is no job's: " + printable(id));
+    auto nodes = job(id, environment, patience);
+    if (!nodes && nodes.error().kind == absent_program) return job_of_environment(environment);
+    return nodes;
 }
 
 Result<SlurmNodes> partitions(const SlurmRequest& request, const Environment& environment,
@@ -64,8 +75,8 @@ Result<SlurmNodes> partitions(const SlurmRequest& request, const Environment& en
     const auto joined = [](const std::vector<std::string>& words) {
         return fmt::format("{}", fmt::join(words, ","));
     };
-    std::vector<std::string> words{"sinfo", "--noheader", "--all",
-                                   "--partition=" + joined(request.partitions)};
+    // Partitions that are named are shown though they are hidden; --all beside them is refused.
+    std::vector<std::string> words{"sinfo", "--noheader", "--partition=" + joined(request.partitions)};
     if (!request.states.empty()) words.push_back("--states=" + joined(request.states));
     words.emplace_back("--format=%R %N");
     const auto lines = ask(std::move(words), environment, patience);
@@ -82,7 +93,7 @@ Result<SlurmNodes> partitions(const SlurmRequest& request, const Environment& en
 Result<SlurmNodes> ask_slurm(const SlurmRequest& request, const Environment& environment,
                              Milliseconds patience) {
     if (!request.job) return partitions(request, environment, patience);
-    return request.job->empty() ? this_job(environment) : job(*request.job, environment, patience);
+    return request.job->empty() ? this_job(environment, patience) : job(*request.job, environment, patience);
 }
 
 Result<Options> with_slurm_nodes(const Options& options, const Environment& environment) {

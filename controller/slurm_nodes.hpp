@@ -16,8 +16,9 @@ struct SlurmNodes {
     std::string source;              // "slurm job 4242", "slurm partition gpu,debug (idle)"
 };
 
-// What --slurm-job or --slurm-partition asks for: of the job that this runs in from its environment, else
-// from squeue or sinfo, which get `patience`. Errors have kind "slurm" or "command".
+// What --slurm-job or --slurm-partition asks for, from squeue or sinfo, which get `patience`; of the job that
+// this runs in from its environment where there is no squeue. Errors have kind "slurm", "command" or
+// "command_absent".
 Result<SlurmNodes> ask_slurm(const SlurmRequest& request, const Environment& environment,
                              Milliseconds patience = Milliseconds(10'000));
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <span>
 #include <unordered_set>
 
 #include "base/text.hpp"
@@ -15,9 +16,15 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-// Of a job that has its nodes. In all other states it has none yet, or they may be another's by now.
+// Of a job that has its nodes.
 constexpr std::string_view holding_states[] = {"RUNNING", "COMPLETING", "CONFIGURING", "SUSPENDED",
                                                "STOPPED", "RESIZING",   "SIGNALING",   "STAGE_OUT"};
+// It has none yet, or they may be another's by now.
+constexpr std::string_view other_states[] = {
+    "PENDING",       "CANCELLED",     "COMPLETED",     "FAILED",       "TIMEOUT",
+    "NODE_FAIL",     "PREEMPTED",     "BOOT_FAIL",     "DEADLINE",     "OUT_OF_MEMORY",
+    "REQUEUED",      "REVOKED",       "REQUEUE_FED",   "REQUEUE_HOLD", "SPECIAL_EXIT",
+    "RESV_DEL_HOLD", "LAUNCH_FAILED", "RECONFIG_FAIL", "EXPEDITING"};
 constexpr std::string_view words_for_none[] = {"(null)", "n/a", "none", "none assigned"};
 
 std::string quote(std::string_view text) { return fmt::format("\"{}\"", ellipsize(printable(text), 60)); }
@@ -29,7 +36,7 @@ std::string lower(std::string_view text) {
     return small;
 }
 
-// "RUNNING gpu[01-04]" -> both words.
+// "gpu gpu[01-04]" -> the first word, and what is behind it.
 struct Line {
     std::string_view first, rest;
 };
@@ -43,6 +50,16 @@ std::vector<Line> lines_of(std::string_view text) {
         lines.push_back({line.substr(0, blank), trim(line.substr(blank))});
     }
     return lines;
+}
+
+bool is_one_of(std::string_view word, std::span<const std::string_view> words) {
+    return std::ranges::find(words, word) != words.end();
+}
+
+// "4242_7" and "4242+1" are a part of a job: what squeue says of the others of it is not asked for. By itself
+// a number may be that of a part, which squeue then calls by the other name.
+bool is_asked_for(std::string_view id, std::string_view job) {
+    return job.find_first_of("_+") == std::string_view::npos || id == job;
 }
 
 class Union {
@@ -64,7 +81,7 @@ class Union {
 Result<Names> slurm_nodes_in(std::string_view list, std::string_view who) {
     const auto text = trim(list);
     if (text.empty()) return fail("slurm", fmt::format("{}: no node is named", who));
-    if (std::ranges::find(words_for_none, lower(text)) != std::end(words_for_none))
+    if (is_one_of(lower(text), words_for_none))
         return fail("slurm", fmt::format("{}: there are no nodes: {}", who, quote(text)));
     auto names = inventory::unfold(text);
     const auto no_host = [](const std::string& name) {
@@ -79,9 +96,18 @@ Result<Names> nodes_of_job(std::string_view lines, const std::string& job) {
     Union nodes;
     std::set<std::string> states;
     for (const Line& line : lines_of(lines)) {
-        states.insert(printable(line.first));
-        if (std::ranges::find(holding_states, line.first) == std::end(holding_states)) continue;
-        auto names = slurm_nodes_in(line.rest, fmt::format("squeue, of job {}", job));
+        if (line.first.find_first_not_of("0123456789") == 0)
+            return fail("slurm", fmt::format("squeue: {} is no job", quote(line.first)));
+        if (!is_asked_for(line.first, job)) continue;
+        const auto blank = std::min(line.rest.find(' '), line.rest.size());
+        const auto state = line.rest.substr(0, blank);
+        states.emplace(state);
+        if (is_one_of(state, other_states)) continue;
+        if (!is_one_of(state, holding_states))
+            return fail("slurm",
+                        fmt::format("squeue, of job {}: the state {} is not known", job, quote(state)),
+                        "name the hosts with -H or -l");
+        auto names = slurm_nodes_in(line.rest.substr(blank), fmt::format("squeue, of job {}", job));
         if (!names) return names;
         nodes.add(std::move(*names));
     }

@@ -13,8 +13,9 @@ namespace cleanslate::controller {
 // empty text, and what holds anything but host names. `who` begins the message: "squeue".
 Result<std::vector<std::string>> slurm_nodes_in(std::string_view list, std::string_view who);
 
-// Lines of `squeue --format='%T %N'` about one job (an array has a line for each task): the nodes that it has
-// now. Errors as above, and where it has none: it waits, has ended, or does not exist.
+// Lines of `squeue --format='%i %T %N'` about one job (an array has a line for each task, a heterogeneous job
+// for each component): the nodes that it has now, or of "4242_7" and "4242+1" those of this part. Errors as
+// above, a state that is not known, and where it has none: it waits, has ended, or does not exist.
 Result<std::vector<std::string>> nodes_of_job(std::string_view lines, const std::string& job);
 
 // Lines of `sinfo --format='%R %N'`: all nodes of the partitions. Errors as above, a partition without a node

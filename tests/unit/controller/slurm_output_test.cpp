@@ -35,18 +35,40 @@ TEST(SlurmOutput, RefusesWhatIsNoListOfNodes) {
 }
 
 TEST(SlurmOutput, HasTheNodesOfAJobThatHoldsThem) {
-    EXPECT_EQ(told(nodes_of_job("RUNNING gpu[01-04]\n", "7")), "gpu[01-04]");
-    EXPECT_EQ(told(nodes_of_job("COMPLETING n1\n", "7")), "n1");
-    EXPECT_EQ(told(nodes_of_job("PENDING \nRUNNING n[1-2]\nRUNNING n[2-3]\nCOMPLETED n9\n", "7")), "n[1-3]")
+    EXPECT_EQ(told(nodes_of_job("7 RUNNING gpu[01-04]\n", "7")), "gpu[01-04]");
+    EXPECT_EQ(told(nodes_of_job("7 COMPLETING n1\n", "7")), "n1");
+    EXPECT_EQ(told(nodes_of_job(
+                  "7_[3-4] PENDING \n7_1 RUNNING n[1-2]\n7_2 RUNNING n[2-3]\n7_0 COMPLETED n9\n", "7")),
+              "n[1-3]")
         << "of an array what its tasks have now";
     EXPECT_EQ(told(nodes_of_job("", "7")), "squeue shows no job 7");
-    EXPECT_EQ(told(nodes_of_job("PENDING\n", "7")), "job 7 has no nodes now: PENDING");
-    EXPECT_EQ(told(nodes_of_job("PENDING (null)\nCANCELLED n1\n", "7")),
+    EXPECT_EQ(told(nodes_of_job("7 PENDING\n", "7")), "job 7 has no nodes now: PENDING");
+    EXPECT_EQ(told(nodes_of_job("7 PENDING (null)\n7 CANCELLED n1\n", "7")),
               "job 7 has no nodes now: CANCELLED, PENDING");
-    EXPECT_EQ(told(nodes_of_job("RUNNING (null)\n", "7")),
+    EXPECT_EQ(told(nodes_of_job("7 RUNNING (null)\n", "7")),
               "squeue, of job 7: there are no nodes: \"(null)\"");
-    EXPECT_EQ(told(nodes_of_job("RUNNING n1\nRUNNING\n", "7")), "squeue, of job 7: no node is named");
-    EXPECT_EQ(told(nodes_of_job("gpu[01-04]\n", "7")), "job 7 has no nodes now: gpu[01-04]");
+    EXPECT_EQ(told(nodes_of_job("7 RUNNING n1\n7 RUNNING\n", "7")), "squeue, of job 7: no node is named");
+}
+
+TEST(SlurmOutput, HasTheNodesOfOnePartOfAJob) {
+    const std::string parts = "7+0 RUNNING n1\n7+1 RUNNING n2\n";
+    EXPECT_EQ(told(nodes_of_job(parts, "7")), "n[1-2]");
+    EXPECT_EQ(told(nodes_of_job(parts, "7+1")), "n2");
+    EXPECT_EQ(told(nodes_of_job(parts, "7+2")), "squeue shows no job 7+2");
+    EXPECT_EQ(told(nodes_of_job("7_1 RUNNING n1\n7_10 RUNNING n10\n", "7_1")), "n1");
+    EXPECT_EQ(told(nodes_of_job("7_1 RUNNING n1\n", "9")), "n1") << "a task by its own number";
+}
+
+TEST(SlurmOutput, RefusesLinesThatItDoesNotKnow) {
+    for (const auto* state : {"RUNNIN", "RUNNING*", "running", "gpu[01-04]", "\x1b[2J"})
+        EXPECT_NE(
+            told(nodes_of_job("7 RUNNING n1\n7 " + std::string(state) + " n2\n", "7")).find("is not known"),
+            std::string::npos)
+            << state;
+    EXPECT_EQ(told(nodes_of_job("CLUSTER: a\n7 RUNNING n1\nCLUSTER: b\n7 RUNNING n2\n", "7")),
+              "squeue: \"CLUSTER:\" is no job")
+        << "another cluster's job of that number";
+    EXPECT_EQ(told(nodes_of_job("gpu[01-04]\n", "7")), "squeue: \"gpu[01-04]\" is no job");
 }
 
 TEST(SlurmOutput, HasTheNodesOfEveryPartitionThatWasAskedFor) {
