@@ -53,6 +53,27 @@ TEST_F(NotCleanHosts, AreThoseOfAllShards) {
     EXPECT_THAT(found().names, IsEmpty());
 }
 
+TEST_F(NotCleanHosts, AreNotForgottenWhereALimitMeansFewerHostsThanBefore) {
+    night({clean("a"), clean("b"), clean("c")});
+    night({dirty("a"), unreachable_host("b")}, {"/etc/fleet.yaml", "slurm partition gpu (idle)"});
+    night({dirty("a")}, {"/etc/fleet.yaml", "slurm partition gpu (idle)"});
+    EXPECT_THAT(found().names, ElementsAre("a", "b"));
+    EXPECT_EQ(found().hosts, 3u);
+    night({clean("a")}, {"/etc/fleet.yaml", "slurm partition gpu (idle)"});
+    EXPECT_THAT(found().names, ElementsAre("b"));
+}
+
+TEST_F(NotCleanHosts, AreNoOlderThanALookAtAllShards) {
+    night({dirty("gone")}, {"/etc/fleet.yaml", "all (shard 2/2)"});
+    night({dirty("a")}, {"/etc/fleet.yaml", "all (shard 1/2)"});
+    night({clean("b")}, {"/etc/fleet.yaml", "all (shard 2/2)"});
+    EXPECT_THAT(found().names, ElementsAre("a"));
+    night({clean("c")}, {"/etc/fleet.yaml", "all (shard 1/3)"});
+    night({clean("d")}, {"/etc/fleet.yaml", "all (shard 1/3)"});
+    night({clean("e")}, {"/etc/fleet.yaml", "all (shard 3/3)"});
+    EXPECT_THAT(found().names, ElementsAre("a")) << "one of the three shards is missing";
+}
+
 TEST_F(NotCleanHosts, OfASweepThatWasCutAreAlsoThoseThatItNeverBegan) {
     Report cut = report_of({clean("a"), not_tried_host("b"), not_tried_host("c")});
     cut.result.interrupted = true;
