@@ -3,7 +3,10 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <ctime>
+
 #include "base/text.hpp"
+#include "controller/audit_query.hpp"
 #include "controller/child_command.hpp"
 #include "controller/commands.hpp"
 #include "controller/console.hpp"
@@ -20,10 +23,25 @@ int refused(const Error& error) {
     return exit_usage;
 }
 
+// Of an old report the nodes may be clean by now, or somebody else's work.
+Status check_age(const Report& report, Milliseconds most) {
+    const auto began = parse_time(report.started);
+    if (!began) return fail("usage", "the report does not say when it was begun: nothing is drained by it");
+    const Milliseconds age{(static_cast<std::int64_t>(std::time(nullptr)) - *began) * 1000};
+    if (age <= most) return {};
+    return fail("usage",
+                fmt::format("the report was begun at {}, {} ago: too old to drain nodes by it",
+                            printable(report.started), format_duration(age)),
+                "sweep again, or say with --max-age how old it may be");
+}
+
 Result<Report> report_for(const Options& options) {
     auto report = read_reports(options.report_files, options.report_files.size() > 1);
     if (!report) return report;
     if (report->is_run()) return fail("usage", "a report of run drains nobody: it surveyed no GPU");
+    if (options.apply)
+        if (auto recent = check_age(*report, options.max_age); !recent)
+            return std::unexpected(recent.error());
     if (!options.node) return report;
     if (report->result.hosts.size() != 1)
         return fail("usage", fmt::format("--node names the only host of a report, and this one has {}",

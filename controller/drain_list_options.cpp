@@ -44,6 +44,8 @@ void add_drain_list_options(CLI::App& app, Options& options) {
              "Slurm's name of the only host in the report, as of check --local (default: the host's own)");
     app.add_flag("--apply", options.apply, "Run the lines, each by itself (default: print them)");
     add_duration(app, "--apply-timeout", options.apply_timeout, "How long one line may take (default 30s)");
+    add_duration(app, "--max-age", options.max_age,
+                 "With --apply, of a report that was begun earlier nothing is run (default 24h)");
 }
 
 }  // namespace cleanslate::controller

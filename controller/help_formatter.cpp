@@ -46,6 +46,7 @@ std::string HelpFormatter::make_usage(const CLI::App* app, std::string) const {
         {"audit", "[options]"},
         {"report", "show FILE | merge FILE... [options]"},
         {"completion", "bash|zsh|fish"},
+        {"drain-list", "FILE... [options]"},
         {"history", "[options] [ACTION]"},
         {"config", "[options]"},
         {"help", "[TOPIC | COMMAND]"},

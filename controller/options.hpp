@@ -131,6 +131,7 @@ struct Options {
     std::optional<std::string> node;  // Slurm's name of a report's only host
     bool apply = false;
     Milliseconds apply_timeout{30'000};
+    Milliseconds max_age{86'400'000};
     // baseline
     std::optional<std::string> output;  // -o
     Mebibytes most_idle = agentless::most_idle;

@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <ctime>
+
+#include "base/text.hpp"
 #include "command_line.hpp"
 #include "controller/commands.hpp"
 #include "controller/json_report.hpp"
@@ -35,7 +38,12 @@ class DrainListCommand : public ::testing::Test {
         out_ = contents_of(folder_.file("stdout"));
         return status;
     }
-    std::string file_of(const std::string& name, const Report& report) {
+    // Begun now, as a sweep whose nodes are to be drained.
+    std::string file_of(const std::string& name, Report report) {
+        report.started = rfc3339(std::time(nullptr));
+        return old_file_of(name, report);
+    }
+    std::string old_file_of(const std::string& name, const Report& report) {
         std::string text;
         write_json(report, false, [&](std::string_view piece) { text += piece; });
         put(folder_.file(name), text);
@@ -84,6 +92,22 @@ TEST_F(DrainListCommand, SaysWhichLineFailed) {
     ::unlink(folder_.file("scontrol").c_str());
     EXPECT_EQ(run({file, "--apply"}), 5);
     EXPECT_THAT(err_, HasSubstr("not drained: gpu02: exit status 127"));
+}
+
+TEST_F(DrainListCommand, RunsNothingOfAnOldReport) {
+    scontrol("exit 0");
+    put(folder_.file("asked"), "");
+    Report report = report_of({dirty_host("gpu02")});
+    report.started = rfc3339(std::time(nullptr) - 25 * 3600);
+    const std::string file = old_file_of("a.json", report);
+    EXPECT_EQ(run({file}), 0) << "printed it is";
+    EXPECT_EQ(run({file, "--apply"}), 2);
+    EXPECT_THAT(err_, HasSubstr("ago: too old to drain nodes by it"));
+    EXPECT_EQ(asked(), "");
+    EXPECT_EQ(run({file, "--apply", "--max-age", "26h"}), 0) << err_;
+    EXPECT_THAT(asked(), HasSubstr("NodeName=gpu02"));
+    report.started = "tonight";
+    EXPECT_EQ(run({old_file_of("b.json", report), "--apply"}), 2);
 }
 
 TEST_F(DrainListCommand, TakesSlurmsNameOfALocalHost) {
