@@ -187,10 +187,12 @@ Result<Inventory> Inventory::load(const std::vector<std::string>& paths, Program
     return read(std::move(*sources));
 }
 
-Result<Inventory> Inventory::load(const std::string& path) {
+Result<Inventory> Inventory::load(const std::vector<std::string>& paths) {
     NoPrograms none;
-    return load({path}, none);
+    return load(paths, none);
 }
+
+Result<Inventory> Inventory::load(const std::string& path) { return load(std::vector{path}); }
 
 // Nothing is known of how a host is reached or judged that has a setting which can not be used: it is refused
 // with all that was selected with it.

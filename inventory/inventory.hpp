@@ -21,7 +21,8 @@ class Inventory {
     static Result<Inventory> parse(std::string_view yaml, std::string_view name);
     // Files, folders, programs and - for standard input, see read_sources(); later ones win.
     static Result<Inventory> load(const std::vector<std::string>& paths, Programs& programs);
-    // One of them that is no program.
+    // The same of what is no program: one is an error.
+    static Result<Inventory> load(const std::vector<std::string>& paths);
     static Result<Inventory> load(const std::string& path);
     // "root@gpu[01-04]:2222,gpu07,[::1]:22": hosts named outright, without any file. Errors as above, or
     // "range".

@@ -23,6 +23,8 @@ using namespace std::chrono_literals;
 constexpr auto head_start = 250ms;
 // After so long this machine may have a descriptor or a port again.
 constexpr auto local_pause = 50ms;
+// Of an attempt this young nothing can be said: what held up those before it is the better reason.
+constexpr auto too_young = 1s;
 
 std::string shown(const tcp::endpoint& where) {
     const std::string address = where.address().to_string();
@@ -132,12 +134,14 @@ class Race {
     struct Attempt {
         tcp::endpoint where;
         std::shared_ptr<SocketLink> link;
+        Clock::time_point began;
         std::optional<error_code> answer;
     };
 
     void begin(Clock::time_point now) {
         auto attempt = std::make_shared<Attempt>();
         attempt->where = waiting_.front();
+        attempt->began = now;
         attempt->link = std::make_shared<SocketLink>(io_, cancellation_);
         waiting_.pop_front();
         next_ = now + head_start;
@@ -182,15 +186,22 @@ class Race {
         }
     }
 
+    // This machine let none begin but a moment ago.
+    bool is_short() const {
+        const auto since = Clock::now() - too_young;
+        return shortage_ &&
+               std::ranges::all_of(attempts_, [&](const auto& attempt) { return attempt->began > since; });
+    }
+
     // A deadline of the sweep cancels, too: what was waited for is to be seen in the report.
     std::unexpected<Error> stopped() const {
         Error error = in_phase(cancelled(), "connect");
-        if (attempts_.empty() && shortage_) error.message = shortage_error(shortage_).error().message;
+        if (is_short()) error.message = shortage_error(shortage_).error().message;
         return std::unexpected(std::move(error));
     }
 
     std::unexpected<Error> late() const {
-        if (attempts_.empty() && shortage_) return shortage_error(shortage_);
+        if (is_short()) return shortage_error(shortage_);
         return connect_error(attempts_.empty() ? last_ : attempts_.front()->where, asio::error::timed_out);
     }
 

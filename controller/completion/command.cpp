@@ -15,6 +15,7 @@
 #include "controller/commands.hpp"
 #include "controller/completion/completion.hpp"
 #include "controller/config/config.hpp"
+#include "controller/help_topics.hpp"
 #include "controller/history/sweeps.hpp"
 #include "controller/option_groups.hpp"
 #include "controller/option_values.hpp"
@@ -50,21 +51,22 @@ bool only_reads(const std::string& inventory) {
     return !error;
 }
 
-// Of an option, the environment and the config files the first that names one; empty: none does, or several.
-std::string inventory_in_use(const std::string& option, const Environment& environment) {
-    if (!option.empty()) return option;
+// Of the line, the environment and the config files the first that names any.
+std::vector<std::string> inventories_in_use(const Whence& whence, const Environment& environment) {
+    if (!whence.inventories.empty()) return whence.inventories;
     const auto given = environment.find("CLEANSLATE_INVENTORY");
-    if (given != environment.end() && !given->second.empty()) return given->second;
-    for (const auto& setting : config::load_config(std::nullopt, environment).settings())
-        if (setting.key->name == "inventory" && setting.values.size() == 1)
-            return setting.values.front().text;
-    return "";
+    if (given != environment.end() && !given->second.empty()) return {given->second};
+    std::vector<std::string> files;
+    for (const auto& setting : config::load_config(whence.config, environment).settings())
+        if (setting.key->name == "inventory")
+            for (const auto& value : setting.values) files.push_back(value.text);
+    return files;
 }
 
-std::vector<Candidate> names_of(const std::string& file, bool with_groups) {
+std::vector<Candidate> names_of(const std::vector<std::string>& files, bool with_groups) {
     std::vector<Candidate> names;
-    if (!only_reads(file)) return names;
-    const auto inventory = inventory::Inventory::load(file);
+    if (files.empty() || !std::ranges::all_of(files, only_reads)) return names;
+    const auto inventory = inventory::Inventory::load(files);
     if (!inventory) return names;
     if (with_groups)
         for (const auto& [group, hosts] : inventory->groups())
@@ -101,18 +103,29 @@ std::vector<Candidate> finding_codes() {
     return codes;
 }
 
-std::vector<Candidate> look_up(Lookup what, const std::string& where, const Environment& environment) {
+std::vector<Candidate> help_topics() {
+    std::vector<Candidate> names;
+    for (const Topic& topic : topics())
+        names.push_back({std::string(topic.name), std::string(topic.summary())});
+    for (const CommandNode& command : command_outline().children)
+        names.push_back({command.name, command.description});
+    return names;
+}
+
+std::vector<Candidate> look_up(Lookup what, const Whence& whence, const Environment& environment) {
     switch (what) {
         case Lookup::hosts:
-            return names_of(inventory_in_use(where, environment), false);
+            return names_of(inventories_in_use(whence, environment), false);
         case Lookup::hosts_and_groups:
-            return names_of(inventory_in_use(where, environment), true);
+            return names_of(inventories_in_use(whence, environment), true);
         case Lookup::sweeps:
-            return sweeps_of(where.empty() ? default_history_file(environment) : where);
+            return sweeps_of(whence.history.empty() ? default_history_file(environment) : whence.history);
         case Lookup::playbooks:
             return playbook_names();
         case Lookup::codes:
             return finding_codes();
+        case Lookup::topics:
+            return help_topics();
     }
     return {};
 }
@@ -177,8 +190,8 @@ int completion_command(const Context& context) {
 int complete_command(const Context& context) {
     end_in_time();
     say_nothing();
-    const auto look = [&](Lookup what, const std::string& where) {
-        return look_up(what, where, context.environment);
+    const auto look = [&](Lookup what, const Whence& whence) {
+        return look_up(what, whence, context.environment);
     };
     context.out.write(lines_of(complete(command_outline(), context.options.typed, look)));
     (void)context.out.finish();

@@ -16,7 +16,7 @@ struct Place {
     const OptionNode* waits = nullptr;  // an option whose value comes next
     std::size_t positionals = 0;
     bool remote_command = false;  // behind run's --
-    std::string inventory, history;
+    Whence whence;
 };
 
 const OptionNode* find_option(const CommandNode& node, std::string_view name) {
@@ -31,8 +31,9 @@ const CommandNode* find_child(const CommandNode& node, std::string_view name) {
 }
 
 void take_value(Place& place, const OptionNode& option, std::string_view value) {
-    if (option.names.back() == "--inventory") place.inventory = value;
-    if (option.names.back() == "--history") place.history = value;
+    if (option.names.back() == "--inventory") place.whence.inventories.emplace_back(value);
+    if (option.names.back() == "--config") place.whence.config = value;
+    if (option.names.back() == "--history") place.whence.history = value;
 }
 
 void take_long_option(Place& place, std::string_view word) {
@@ -125,15 +126,17 @@ Completion values(const OptionNode& option, const Place& place, const std::strin
         return behind(before, forms<ListForm>({plain, folded, slurm, mpi, ansible}, "="), begin);
     }
     if (kind == "FILE") return {{}, begin};
-    if (kind == "PLAYBOOK") return behind(before, look(Lookup::playbooks, ""), begin);
-    if (option.positional && kind == "NAME") return behind(before, look(Lookup::playbooks, ""), begin);
-    if (kind == "CODE") return behind(before, look(Lookup::codes, ""));
-    if (kind == "ID") return behind(before, look(Lookup::sweeps, place.history));
+    if (kind == "PLAYBOOK") return behind(before, look(Lookup::playbooks, place.whence), begin);
+    if (option.positional && kind == "NAME")
+        return behind(before, look(Lookup::playbooks, place.whence), begin);
+    if (kind == "CODE") return behind(before, look(Lookup::codes, place.whence));
+    if (kind == "ID") return behind(before, look(Lookup::sweeps, place.whence));
+    if (kind == "TOPIC") return behind(before, look(Lookup::topics, place.whence));
     if (kind == "LIMIT" || kind == "HOSTS") {
         const std::size_t last = last_pattern(value);
         if (kind == "LIMIT" && value.substr(last).starts_with('@')) return {{}, begin + last + 1};
         const auto what = kind == "LIMIT" ? Lookup::hosts_and_groups : Lookup::hosts;
-        return behind(before + value.substr(0, last), look(what, place.inventory));
+        return behind(before + value.substr(0, last), look(what, place.whence));
     }
     return behind(before, choices_of(kind));
 }

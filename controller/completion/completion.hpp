@@ -28,10 +28,16 @@ enum class Lookup {
     hosts_and_groups,
     sweeps,
     playbooks,  // built-in ones
-    codes       // of findings
+    codes,      // of findings
+    topics      // of help, and commands
 };
-// `where`: of hosts the value of -i, of sweeps that of --history; empty: the default one.
-using Look = std::function<std::vector<Candidate>(Lookup what, const std::string& where)>;
+// What the line says of where to look.
+struct Whence {
+    std::vector<std::string> inventories;  // the values of -i; none: the default ones
+    std::optional<std::string> config;     // of --config
+    std::string history;                   // of --history; empty: the default one
+};
+using Look = std::function<std::vector<Candidate>(Lookup what, const Whence& whence)>;
 
 // `typed`: the words up to the cursor, without the program's name; the last one, which may be empty, is to be
 // completed.

@@ -85,6 +85,9 @@ check 'cleanslate parse que' query
 check 'cleanslate report me' merge
 check 'cleanslate history show la' last
 check 'cleanslate completion fi' fish
+check 'cleanslate check -i fleet.yaml -i other.yaml -l oth' other9
+check 'cleanslate help slu' slurm
+check 'cleanslate help drain' drain-list
 list 'cleanslate check -l gpu' 'gpu01 gpu02 gpu03 gpu04'
 list 'cleanslate history show ' '1 last'
 list 'cleanslate run -H gpu01 -- upt' ''

@@ -15,7 +15,7 @@ using ::testing::Not;
 // What was looked up last, and where.
 struct Asked {
     std::optional<Lookup> what;
-    std::string where;
+    Whence whence;
 };
 
 struct Answer {
@@ -26,8 +26,8 @@ struct Answer {
 
 Answer answer_to(const std::vector<std::string>& typed) {
     Answer answer;
-    const auto look = [&](Lookup what, const std::string& where) {
-        answer.asked = {what, where};
+    const auto look = [&](Lookup what, const Whence& whence) {
+        answer.asked = {what, whence};
         return std::vector<Candidate>{{"one", ""}, {"other", ""}};
     };
     const Completion completion = complete(command_outline(), typed, look);
@@ -81,10 +81,12 @@ TEST(Completion, LooksHostsUpInTheInventoryOfTheLine) {
     const Answer limit = answer_to({"check", "-i", "fleet.yaml", "-l", "rack1,!o"});
     EXPECT_THAT(limit.words, ElementsAre("rack1,!one", "rack1,!other"));
     EXPECT_EQ(limit.asked.what, Lookup::hosts_and_groups);
-    EXPECT_EQ(limit.asked.where, "fleet.yaml");
-    EXPECT_EQ(answer_to({"check", "--inventory=f", "-l", ""}).asked.where, "f");
-    EXPECT_EQ(answer_to({"check", "-if", "-l", ""}).asked.where, "f");
-    EXPECT_EQ(answer_to({"check", "-v", "-l", ""}).asked.where, "");
+    EXPECT_THAT(limit.asked.whence.inventories, ElementsAre("fleet.yaml"));
+    EXPECT_THAT(answer_to({"check", "--inventory=f", "-ig", "-l", ""}).asked.whence.inventories,
+                ElementsAre("f", "g"));
+    EXPECT_THAT(answer_to({"check", "-v", "-l", ""}).asked.whence.inventories, IsEmpty());
+    EXPECT_EQ(answer_to({"check", "--config", "none", "-l", ""}).asked.whence.config, "none");
+    EXPECT_EQ(answer_to({"check", "-l", ""}).asked.whence.config, std::nullopt);
     EXPECT_EQ(answer_to({"audit", "--host", ""}).asked.what, Lookup::hosts);
     EXPECT_EQ(answer_to({"check", "-u", ""}).asked.what, std::nullopt);
 }
@@ -95,7 +97,8 @@ TEST(Completion, LooksUpWhatElseHasNames) {
     EXPECT_EQ(answer_to({"explain", "driver-hung", ""}).asked.what, Lookup::codes);
     const Answer sweeps = answer_to({"history", "diff", "--history", "h.db", ""});
     EXPECT_EQ(sweeps.asked.what, Lookup::sweeps);
-    EXPECT_EQ(sweeps.asked.where, "h.db");
+    EXPECT_EQ(sweeps.asked.whence.history, "h.db");
+    EXPECT_EQ(answer_to({"help", ""}).asked.what, Lookup::topics);
 }
 
 TEST(Completion, LeavesTheRemoteCommandAlone) {
