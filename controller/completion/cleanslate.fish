@@ -7,6 +7,7 @@ function __cleanslate_complete
     if string match -q '*/*' -- $typed[1]; and test -x "$typed[1]"
         set program $typed[1]
     end
+    command -q $program; or return
     set -l answer (command $program __complete $typed[2..-1] "$current" 2>/dev/null </dev/null)
     for line in $answer[2..-1]
         printf '%s\n' $line
