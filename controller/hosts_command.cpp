@@ -1,5 +1,7 @@
 // hosts: shows what an inventory and a limit select, and with which settings.
 
+#include <unistd.h>
+
 #include <map>
 #include <string>
 #include <unordered_map>
@@ -7,6 +9,7 @@
 
 #include "base/text.hpp"
 #include "controller/commands.hpp"
+#include "controller/console.hpp"
 #include "controller/exit_status.hpp"
 #include "controller/json_writer.hpp"
 #include "controller/settings.hpp"
@@ -17,6 +20,11 @@ namespace cleanslate::controller {
 namespace {
 
 using Names = std::vector<std::string_view>;
+
+struct Answer {
+    std::string text;
+    std::vector<std::string> notes;  // about the inventory
+};
 
 // Group -> its hosts among `selected`, in order; no group without one.
 std::map<std::string_view, Names> groups_of(const inventory::Inventory& inventory,
@@ -79,7 +87,8 @@ void write_host(JsonWriter& json, const inventory::Host& host, const Names& grou
 }
 
 std::string hosts_json(const std::vector<inventory::Host>& hosts,
-                       const std::map<std::string_view, Names>& groups) {
+                       const std::map<std::string_view, Names>& groups,
+                       const std::vector<std::string>& notes) {
     std::unordered_map<std::string_view, Names> groups_of_host;
     for (const auto& [group, members] : groups)
         for (const std::string_view member : members) groups_of_host[member].push_back(group);
@@ -89,6 +98,7 @@ std::string hosts_json(const std::vector<inventory::Host>& hosts,
         json.key("schema").text("cleanslate.hosts/1");
         json.key("hosts").list(
             hosts, [&](const inventory::Host& host) { write_host(json, host, groups_of_host[host.name]); });
+        json.key("notes").list(notes, [&](const std::string& note) { json.text(note); });
     });
     return text + "\n";
 }
@@ -102,7 +112,7 @@ std::string names_text(const Options& options, const std::vector<inventory::Host
     return text;
 }
 
-Result<std::string> with_groups(const Options& options) {
+Result<Answer> with_groups(const Options& options) {
     const auto inventory = load_inventory(options);
     if (!inventory) return std::unexpected(inventory.error());
     auto hosts = inventory->select(limit_of(options));
@@ -110,30 +120,34 @@ Result<std::string> with_groups(const Options& options) {
     keep_only(options, *hosts);
     if (auto share = take_share(*hosts, options); !share) return std::unexpected(share.error());
     const auto groups = groups_of(*inventory, *hosts);
-    if (!options.groups) return hosts_json(*hosts, groups);
+    if (!options.groups) return Answer{hosts_json(*hosts, groups, inventory->notes()), inventory->notes()};
     std::string text;
     for (const auto& [group, members] : groups) text += printable(group) + "\n";
-    return text;
+    return Answer{std::move(text), inventory->notes()};
 }
 
-Result<std::string> answer(const Options& options) {
+Result<Answer> answer(const Options& options) {
     const bool as_json = options.format == Format::json;
     if ((as_json || options.groups) && !options.local) return with_groups(options);
     const auto selection = select_hosts(options);
     if (!selection) return std::unexpected(selection.error());
-    if (options.groups) return std::string();  // this machine is in none
-    return as_json ? hosts_json(selection->hosts, {}) : names_text(options, selection->hosts);
+    if (options.groups) return Answer{};  // this machine is in none
+    return Answer{
+        as_json ? hosts_json(selection->hosts, {}, selection->notes) : names_text(options, selection->hosts),
+        selection->notes};
 }
 
 }  // namespace
 
 int hosts_command(const Context& context) {
-    const auto text = answer(context.options);
-    if (!text) {
-        print_error(text.error());
+    const auto said = answer(context.options);
+    if (!said) {
+        print_error(said.error());
         return exit_usage;
     }
-    context.out.write(*text);
+    Console console(STDERR_FILENO);
+    for (const std::string& note : said->notes) console.write("note: " + printable(note) + "\n");
+    context.out.write(said->text);
     return finish_output(context);
 }
 

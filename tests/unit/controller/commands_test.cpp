@@ -96,6 +96,27 @@ TEST_F(Program, HostsTellsTheSettingsInForceAndTheGroups) {
     EXPECT_EQ(run({"hosts", "-H", "n1", "--folded", "--format", "json"}).status, 2);
 }
 
+TEST_F(Program, HostsTellsWhatIsWorthSayingAboutTheInventory) {
+    const std::string name = folder_.file("fleet.yaml");
+    put(name, "all: {hosts: {rack1: , gpu01: {rack: a}}, more: 1}\nrack1: {hosts: {gpu01: }}\n");
+    const std::vector<std::string> notes{
+        "variables of the inventory that mean nothing here: rack (" + name + ":1:32)",
+        name +
+            ":1:43: passed over, as Ansible does: the key more in group all, which has hosts, vars and "
+            "children",
+        name + ": a host and a group at once, a limit selects both: rack1"};
+    std::string lines;
+    for (const std::string& note : notes) lines += "note: " + note + "\n";
+    EXPECT_EQ(run({"hosts", "-i", name}).err, lines);
+    EXPECT_EQ(run({"hosts", "-i", name}).out, "rack1\ngpu01\n");
+    EXPECT_EQ(run({"hosts", "-i", name, "--groups"}).err, lines);
+    const Ended json = run({"hosts", "-i", name, "--format", "json"});
+    EXPECT_EQ(json.err, lines);
+    EXPECT_EQ(json.json()["notes"], Json(notes));
+    EXPECT_EQ(run({"hosts", "-H", "n1", "--format", "json"}).json()["notes"], Json::array());
+    EXPECT_EQ(run({"hosts", "-H", "n1"}).err, "");
+}
+
 TEST_F(Program, HostsRefusesWhatSelectsNothing) {
     put(folder_.file("fleet.yaml"), "all:\n  hosts:\n    gpu[01-03]:\n");
     const Ended none = run({"hosts", "-i", folder_.file("fleet.yaml"), "-l", "gpu09"});
