@@ -27,7 +27,8 @@ Result<std::string> json_of(const Program& program) {
 
 Result<std::string> InventoryPrograms::ansible_inventory(const std::string& path) {
     Program program;
-    program.words = {"ansible-inventory", "-i", path, "--list"};
+    const std::string plain = path.starts_with('-') ? "./" + path : path;  // no option of its
+    program.words = {"ansible-inventory", "-i", plain, "--list"};
     // A source that Ansible can not read would leave its hosts out, with no more than a warning. --export
     // leaves what groups say to whoever reads, who has no group_vars of theirs then. Whatever the user's own
     // variables and ansible.cfg say.

@@ -82,7 +82,8 @@ class HeldSignals {
     HeldSignals() {
         sigset_t held;
         sigemptyset(&held);
-        for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&held, signal);
+        for (const int signal : {SIGINT, SIGTERM, SIGHUP})
+            if (!is_ignored(signal)) sigaddset(&held, signal);
         ::pthread_sigmask(SIG_BLOCK, &held, &before_);
         came_ = FileHandle(::signalfd(-1, &held, SFD_CLOEXEC | SFD_NONBLOCK));
     }
@@ -99,6 +100,12 @@ class HeldSignals {
     int fd() const { return came_.get(); }
 
   private:
+    // As nohup has it: such a signal ends nobody.
+    static bool is_ignored(int signal) {
+        struct sigaction now {};
+        return ::sigaction(signal, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
+    }
+
     sigset_t before_{};
     FileHandle came_;
 };

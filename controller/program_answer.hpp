@@ -25,9 +25,9 @@ struct Program {
 inline constexpr std::string_view absent_program = "command_absent";
 
 // Its standard output. Its standard input is empty; its process group is killed at its end, at the timeout
-// and where SIGINT, SIGTERM or SIGHUP comes, which then does what it does. Errors have kind "command" and
-// name the program: not to be started, not done in time, more output than that, an exit status other than 0
-// or a signal; with the end of its standard error.
+// and where SIGINT, SIGTERM or SIGHUP comes and is not ignored, which then does what it does. Errors have
+// kind "command" and name the program: not to be started, not done in time, more output than that, an exit
+// status other than 0 or a signal; with the end of its standard error.
 Result<std::string> answer_of(const Program& program);
 
 }  // namespace cleanslate::controller

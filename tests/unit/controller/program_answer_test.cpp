@@ -98,6 +98,25 @@ TEST(ProgramAnswer, IsEndedWithWhoeverAskedForIt) {
     EXPECT_EQ(::poll(&end, 1, 30'000), 1) << "the program lives on";
 }
 
+TEST(ProgramAnswer, IsNotEndedByASignalThatIsIgnored) {
+    TemporaryFolder folder;
+    const std::string begun = folder.file("begun"), go_on = folder.file("go_on");
+    ASSERT_EQ(::mkfifo(begun.c_str(), 0600), 0);
+    ASSERT_EQ(::mkfifo(go_on.c_str(), 0600), 0);
+    const pid_t asker = ::fork();
+    if (asker == 0) {
+        ::signal(SIGHUP, SIG_IGN);  // as nohup does
+        const auto answer = answer_of(shell("echo > " + begun + "; cat " + go_on));
+        ::_exit(answer && *answer == "all of it\n" ? 0 : 1);
+    }
+    EXPECT_EQ(read_file(begun, 100).value(), "\n");
+    ::kill(asker, SIGHUP);
+    put(go_on, "all of it\n");  // waits for its reader
+    int status = 0;
+    ASSERT_EQ(::waitpid(asker, &status, 0), asker);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
 TEST(ProgramAnswer, DoesNotWaitForWhatRunsOn) {
     const auto began = std::chrono::steady_clock::now();
     EXPECT_EQ(answer_of(shell("sleep 600 & echo done")).value(), "done\n");
