@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
 
 #include "base/text.hpp"
@@ -76,6 +77,32 @@ std::string_view state_of(const config::File& file) {
     return file.trouble ? "refused" : file.there ? "read" : "not there";
 }
 
+// In "...", where what cannot be printed has an escape: \x09, \u202E. A byte that is no UTF-8 (of the
+// environment) has none; it is shown as if it had.
+std::string escaped(std::string_view text) {
+    std::string out = "\"";
+    while (!text.empty()) {
+        std::size_t length = 1;
+        while (length < 4 && length < text.size() && (text[length] & 0xC0) == 0x80) ++length;
+        if (invalid_utf8(text.substr(0, length))) length = 1;
+        const std::string_view piece = text.substr(0, length);
+        text.remove_prefix(length);
+        if (piece == "\"" || piece == "\\") {
+            out.append("\\").append(piece);
+        } else if (printable(piece) == piece) {
+            out += piece;
+        } else {
+            const auto lead = static_cast<unsigned char>(piece.front());
+            std::uint32_t point = length == 1 ? lead : lead & (0xFFu >> (length + 1));
+            for (const char c : piece.substr(1)) point = point << 6 | (static_cast<unsigned char>(c) & 0x3Fu);
+            out += point < 0x100     ? fmt::format("\\x{:02X}", point)
+                   : point < 0x10000 ? fmt::format("\\u{:04X}", point)
+                                     : fmt::format("\\U{:08X}", point);
+        }
+    }
+    return out + "\"";
+}
+
 // As YAML would have it: in quotes where it could be read as something else.
 std::string quoted(const std::string& text) {
     constexpr std::string_view plain = "_./@+=%~$";
@@ -86,8 +113,9 @@ std::string quoted(const std::string& text) {
     if (is_plain && !text.starts_with('-') && !text.starts_with('@') && !text.starts_with('%') &&
         !text.starts_with('=') && text != "~")
         return text;
+    if (printable(text) != text) return escaped(text);
     std::string out = "'";
-    for (const char c : printable(text)) out += c == '\'' ? std::string("''") : std::string(1, c);
+    for (const char c : text) out += c == '\'' ? std::string("''") : std::string(1, c);
     return out + "'";
 }
 

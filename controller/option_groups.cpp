@@ -5,6 +5,7 @@
 #include "base/text.hpp"
 #include "controller/option_values.hpp"
 #include "inventory/jumps.hpp"
+#include "inventory/names.hpp"
 
 namespace cleanslate::controller {
 namespace {
@@ -19,6 +20,17 @@ void add_jump_option(CLI::App& app, Options& options) {
         app, "-J,--jump", "HOPS", read,
         "Reach all hosts through these: '[user@]host[:port]', several with commas between, first one first; "
         "none: through nobody (default: the inventory's proxy_jump, else ssh's configuration)")
+        ->group("Reaching them");
+}
+
+void add_user_option(CLI::App& app, Options& options) {
+    const auto read = [&options](const std::string& text, const std::string& option) {
+        if (const auto fine = inventory::check_user(text); !fine) refuse(option, fine.error());
+        options.user = text;
+    };
+    add_read(app, "-u,--user", "NAME", read,
+             "Log in as; wins over the inventory, but not over 'NAME@' in -H (default: the inventory's, else "
+             "ssh's configuration's, else whoever runs this)")
         ->group("Reaching them");
 }
 
@@ -71,10 +83,7 @@ void add_host_options(CLI::App& app, Options& options) {
 
 void add_reach_options(CLI::App& app, Options& options) {
     const std::string reach = "Reaching them";
-    add_text(app, "-u,--user", "NAME", options.user,
-             "Log in as; wins over the inventory, but not over 'NAME@' in -H (default: the inventory's, else "
-             "ssh's configuration's, else whoever runs this)")
-        ->group(reach);
+    add_user_option(app, options);
     add_text(app, "-F,--ssh-config", "FILE", options.ssh_config,
              "ssh's configuration; none: no file (default: ~/.ssh/config and /etc/ssh/ssh_config)")
         ->group(reach);

@@ -29,6 +29,30 @@ const CLI::App& named(const CLI::App& app) {
     return below.empty() ? app : named(*below.front());
 }
 
+// "history prune", of an action.
+std::string path_of(const CLI::App& command) {
+    const CLI::App* const above = command.get_parent();
+    const bool is_top = above == nullptr || above->get_parent() == nullptr;
+    return is_top ? command.get_name() : path_of(*above) + " " + command.get_name();
+}
+
+bool has_option(const CLI::App& app, const std::string& name) {
+    if (app.get_option_no_throw(name) != nullptr) return true;
+    return std::ranges::any_of(app.get_subcommands(nullptr),
+                               [&](const CLI::App* command) { return has_option(*command, name); });
+}
+
+// Where a word belongs that names an option as it is called, and nobody knew it where it stood: behind the
+// command, or some command. Empty: it is no such word.
+std::string behind_the_command(const CLI::App& app, const CLI::App& command, const std::string& word) {
+    const std::string name = word.starts_with("--") ? word.substr(0, word.find('=')) : word.substr(0, 2);
+    const bool is_named = &command != &app;
+    const bool known = is_named ? command.get_option_no_throw(name) != nullptr : has_option(app, name);
+    if (!known) return {};
+    return ": write it behind the command: cleanslate " + (is_named ? path_of(command) : "COMMAND") + " " +
+           name + " ...";
+}
+
 std::string joined(const std::vector<std::string>& words) {
     std::string text;
     for (std::size_t i = 0; i < words.size(); ++i)
@@ -77,6 +101,8 @@ std::string no_such_option(const CommandTree& tree, const std::string& word) {
     }
     const std::string what = "no such option: " + word, name = bare(word);
     const auto own = long_names(command);
+    if (const auto behind = behind_the_command(tree.app, command, word); !behind.empty())
+        return what + behind;
     if (std::ranges::find(own, name) != own.end()) return what + did_you_mean("--" + name);
     if (const auto commands = owners(tree.app, name); !commands.empty())
         return what + ": --" + name + " belongs to " + joined(commands);

@@ -371,6 +371,26 @@ TEST_F(Program, ConfigsAnswerIsAConfigFileThatSaysTheSame) {
     EXPECT_THAT(second.out, HasSubstr("  - csv=" + folder_.file("x") + " "));
 }
 
+TEST_F(Program, ConfigsAnswerReadsBackWhateverIsInIt) {
+    put(folder_.file("own.yaml"),
+        "protect: [\"a\\tb'\\\"\\\\c\", \"\\x85\\u202E\\U0001FFFE\", \"\\xE9 \\u20AC\", \"x\\ny\"]\n");
+    const auto values_of = [&](const std::string& file) {
+        const auto json = run({"config", "--config", file, "--format", "json"}).json();
+        std::vector<std::string> values;
+        for (const auto& setting : json["settings"])
+            if (setting["key"] == "protect")
+                for (const auto& value : setting["values"]) values.push_back(value["value"]);
+        return values;
+    };
+    const auto text = run({"config", "--config", folder_.file("own.yaml")}).out;
+    EXPECT_THAT(text, HasSubstr("\n  - \"a\\x09b'\\\"\\\\c\" "));
+    EXPECT_THAT(text, HasSubstr("\n  - \"\\x85\\u202E\\U0001FFFE\" "));
+    EXPECT_THAT(text, HasSubstr("\n  - '\u00E9 \u20AC' ")) << "what can be printed stays";
+    put(folder_.file("again.yaml"), text);
+    EXPECT_EQ(values_of(folder_.file("again.yaml")), values_of(folder_.file("own.yaml")));
+    EXPECT_EQ(values_of(folder_.file("again.yaml")).size(), 4u);
+}
+
 TEST_F(Program, ConfigNamesWhatIsBrokenAndShowsTheRest) {
     put(folder_.file("own.yaml"), "fanout: lots\n");
     auto ended = run({"config", "--config", folder_.file("own.yaml")});

@@ -33,6 +33,28 @@ TEST(Slips, ThatAreNoOptionSayHowHostsAreNamed) {
                 HasSubstr("not expected here: gpu01. Hosts are named"));
 }
 
+TEST(Slips, OfUsersAreRefusedAsInAnInventory) {
+    for (const std::string user : {"a b", "-oX", "", "a\tb", "{{ x }}"})
+        EXPECT_THAT(refusal({"check", "-H", "a", "--user=" + user}), HasSubstr("--user: ")) << user;
+    EXPECT_THAT(refusal({"check", "-H", "a", "-u", "a b"}),
+                HasSubstr("--user: \"a b\" is no user name; no blanks, "));
+    EXPECT_EQ(read({"check", "-H", "a", "-u", "CORP\\bob"}).user, "CORP\\bob");
+}
+
+TEST(Slips, OfOptionsBeforeTheCommandSayWhereTheyBelong) {
+    EXPECT_THAT(
+        refusal({"--config", "none", "check"}),
+        HasSubstr("no such option: --config: write it behind the command: cleanslate check --config ..."));
+    EXPECT_THAT(refusal({"--config=none", "check"}), HasSubstr("cleanslate check --config ..."));
+    EXPECT_THAT(refusal({"-i", "z.yml", "check"}), HasSubstr("behind the command: cleanslate check -i ..."));
+    EXPECT_THAT(refusal({"-iz.yml", "check"}), HasSubstr("behind the command: cleanslate check -i ..."));
+    EXPECT_THAT(refusal({"-i", "z.yml"}), HasSubstr("behind the command: cleanslate COMMAND -i ..."));
+    EXPECT_THAT(refusal({"history", "--keep", "3d", "prune"}),
+                HasSubstr("behind the command: cleanslate history prune --keep ..."));
+    EXPECT_THAT(refusal({"--yes", "check", "-H", "a"}), HasSubstr("--yes belongs to clear, run and trust"));
+    EXPECT_THAT(refusal({"--confg", "none", "check"}), HasSubstr("Did you mean --config?"));
+}
+
 TEST(Slips, OfChoicesNameTheNearOne) {
     EXPECT_THAT(refusal({"check", "-H", "a", "--color", "alway"}), HasSubstr("Did you mean always?"));
     EXPECT_THAT(refusal({"check", "-H", "a", "--format", "jsn"}), HasSubstr("Did you mean json?"));

@@ -137,6 +137,9 @@ TEST_F(ConfigFiles, HaveValuesThatTheirOptionsTake) {
     EXPECT_THAT(wrong("format: [text, hml]"), HasSubstr(":1:16: format: wants one of"));
     EXPECT_THAT(wrong("format: [text, json]"), HasSubstr("format: stdout takes one report"));
     EXPECT_THAT(wrong("jump: 'a b'"), HasSubstr("jump: "));
+    EXPECT_THAT(wrong("user: 'a b'"), HasSubstr(":1:7: user: \"a b\" is no user name"));
+    EXPECT_THAT(wrong("user: -oX"), HasSubstr(":1:7: user: \"-oX\" is no user name"));
+    EXPECT_EQ(wrong("user: CORP\\bob"), "");
     EXPECT_THAT(wrong("host-key-check: ask"), HasSubstr("strict|accept-new"));
 }
 
