@@ -74,7 +74,14 @@ runs() {
 }
 
 check_what_lies_there() {
-    local page file
+    local page file documentation=$root/usr/share/doc/cleanslate
+    # Pages, some of which are compressed, name what the package has.
+    ! zgrep -n 'packaging/\(slurm\|kubernetes\)' "$documentation"/*.md* || fault "a page names a folder of the sources"
+    zgrep -oh 'examples/[a-z]*/[a-z.]*[a-z]' "$documentation"/*.md* | sort -u >"$work/named"
+    grep -q kubernetes "$work/named" || fault "no page names an example"
+    while read -r file; do
+        [ -e "$documentation/$file" ] || fault "a page names $file, which is not there"
+    done <"$work/named"
     for file in zsh/vendor-completions/_cleanslate fish/vendor_completions.d/cleanslate.fish; do
         [ -s "$root/usr/share/$file" ] || fault "no $file"
     done
