@@ -20,7 +20,7 @@ using namespace agentless;
 
 // Shards of one sweep begin together; a report of another day is one that a failed shard has left as it was.
 // Tasks of an array may wait for each other, and the night before is 24 hours away.
-constexpr std::int64_t most_apart = 24 * 3600, most_apart_of_shards = 12 * 3600;
+constexpr Milliseconds most_apart{24 * 3'600'000}, most_apart_of_shards{12 * 3'600'000};
 
 constexpr int interrupted = 130, terminated = 143;
 
@@ -40,13 +40,25 @@ Status may_stand_together(const NamedReport& first, const NamedReport& other) {
         return report.dry_run ? "a dry run" : "none";
     };
     if (first.report.dry_run != other.report.dry_run) return refuse(kind(first.report), kind(other.report));
-    const bool shards = first.report.share && other.report.share;
-    if (std::abs(began(first.report) - began(other.report)) > (shards ? most_apart_of_shards : most_apart))
-        return fail("usage",
-                    fmt::format("{} is of {} and {} of {}: they are not shards of one sweep", first.name,
-                                first.report.started, other.name, other.report.started),
-                    "has a shard failed and left its file as it was? Merge reports of one sweep");
     return {};
+}
+
+bool is_earlier(const NamedReport& a, const NamedReport& b) { return began(a.report) < began(b.report); }
+
+Status check_times(const std::vector<NamedReport>& reports, std::optional<Milliseconds> within) {
+    const auto is_shard = [](const NamedReport& one) { return one.report.share.has_value(); };
+    const Milliseconds most =
+        within.value_or(std::ranges::all_of(reports, is_shard) ? most_apart_of_shards : most_apart);
+    const auto [first, last] = std::ranges::minmax_element(reports, is_earlier);
+    const Milliseconds apart{(began(last->report) - began(first->report)) * 1000};
+    if (apart <= most) return {};
+    return fail(
+        "usage",
+        fmt::format("{} was begun at {} and {} at {}, {} later: they are not shards of one sweep",
+                    first->name, printable(first->report.started), last->name,
+                    printable(last->report.started), format_duration(apart)),
+        "has a shard failed and left its file as it was? Merge reports of one sweep; --within says how "
+        "far apart they may be");
 }
 
 Status check_names(const std::vector<NamedReport>& reports) {
@@ -100,9 +112,10 @@ void add_result(SweepResult& all, SweepResult one, bool has_no_port, std::unorde
 
 }  // namespace
 
-Result<Report> merge_reports(std::vector<NamedReport> reports) {
+Result<Report> merge_reports(std::vector<NamedReport> reports, std::optional<Milliseconds> within) {
     for (const NamedReport& other : reports)
         if (auto may = may_stand_together(reports.front(), other); !may) return std::unexpected(may.error());
+    if (auto times = check_times(reports, within); !times) return std::unexpected(times.error());
     if (auto once = check_names(reports); !once) return std::unexpected(once.error());
     auto missing = missing_hosts(reports);
     if (!missing) return std::unexpected(missing.error());
@@ -115,10 +128,7 @@ Result<Report> merge_reports(std::vector<NamedReport> reports) {
     all.inventory = joined(reports, &Report::inventory);
     if (std::ranges::none_of(reports, has_no_limit)) all.limit = joined(reports, &Report::limit);
     all.local = std::ranges::all_of(reports, is_local);
-    const auto earlier = [](const NamedReport& a, const NamedReport& b) {
-        return began(a.report) < began(b.report);
-    };
-    const Report& first = std::ranges::min_element(reports, earlier)->report;
+    const Report& first = std::ranges::min_element(reports, is_earlier)->report;
     all.started = first.started;
     const std::int64_t start = began(first);
     std::unordered_set<std::string> noted;

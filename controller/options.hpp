@@ -124,7 +124,8 @@ struct Options {
     bool expect_any = false;
     std::optional<int> exit_status;  // what nvidia-smi ended with
     // report
-    bool merge = false;  // else show
+    bool merge = false;                  // else show
+    std::optional<Milliseconds> within;  // how far apart the merged reports may have begun
     std::vector<std::string> report_files;
     // drain-list: its reports are report_files
     std::set<agentless::Verdict> drained{agentless::Verdict::dirty, agentless::Verdict::sick};

@@ -40,7 +40,8 @@ Result<NamedReport> read_one(const std::string& file) {
 
 }  // namespace
 
-Result<Report> read_reports(const std::vector<std::string>& files, bool merge) {
+Result<Report> read_reports(const std::vector<std::string>& files, bool merge,
+                            std::optional<Milliseconds> within) {
     if (!merge && files.size() > 1)
         return fail("usage", "show wants one report", "to have several as one: cleanslate report merge");
     std::vector<NamedReport> reports;
@@ -50,7 +51,7 @@ Result<Report> read_reports(const std::vector<std::string>& files, bool merge) {
         reports.push_back(std::move(*one));
     }
     if (!merge) return std::move(reports.front().report);
-    return merge_reports(std::move(reports));
+    return merge_reports(std::move(reports), within);
 }
 
 }  // namespace cleanslate::controller

@@ -1,6 +1,7 @@
 #pragma once
 // JSON reports in files, read back.
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,8 +10,9 @@
 
 namespace cleanslate::controller {
 
-// One report, or with `merge` those of shards as one; -: stdin. `files` is not empty. Errors have the kinds
-// of read_report() and merge_reports(), or "usage".
-Result<Report> read_reports(const std::vector<std::string>& files, bool merge);
+// One report, or with `merge` those of shards as one, as merge_reports() takes them; -: stdin. `files` is not
+// empty. Errors have the kinds of read_report() and merge_reports(), or "usage".
+Result<Report> read_reports(const std::vector<std::string>& files, bool merge,
+                            std::optional<Milliseconds> within = {});
 
 }  // namespace cleanslate::controller

@@ -74,6 +74,8 @@ void add_report_files_options(CLI::App& app, Options& options) {
     };
     app.add_option_function<std::vector<std::string>>("FILE", files, "Reports of --format json, - for stdin")
         ->required();
+    add_duration(app, "--within", options.within,
+                 "merge: refuse reports begun further apart (default 12h; 24h where they are no shards)");
     app.add_flag("--raw-commands", options.raw_commands,
                  "Show commands with the secrets that the reports have in them (default: masked)")
         ->group("Report");

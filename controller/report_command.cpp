@@ -34,7 +34,7 @@ void print_notes(const Report& report) {
 
 int report_command(const Context& context) {
     const Options& options = context.options;
-    auto report = read_reports(options.report_files, options.merge);
+    auto report = read_reports(options.report_files, options.merge, options.within);
     if (!report) {
         print_error(report.error());
         return exit_usage;

@@ -295,7 +295,7 @@ a_prolog_follows_the_device_files_where_jobs_are_held_to_them() {
 
 # gpu02 is dirty and idle.
 slurm_itself_calls_the_health_check() {
-    sed -i 's/^HealthCheckInterval=.*/HealthCheckInterval=8/' "$work/etc/slurm.conf"
+    sed -i 's/^HealthCheckInterval=.*/HealthCheckInterval=2/' "$work/etc/slurm.conf"
     slurm scontrol reconfigure
     wait_for "the drain of gpu02" is_draining gpu02
     expect "the reason" 'cleanslate: GPU 0 dirty: held by dave' "$(node_reason gpu02)"

@@ -135,11 +135,24 @@ TEST(MergeReports, RefusesSeveralCommandsAndDryRunsBesideRealOnes) {
 TEST(MergeReports, RefusesAReportThatAFailedShardHasLeftFromAnotherDay) {
     Report old = report_of({clean_host("gpu01")}), today = report_of({clean_host("gpu02")});
     old.started = "2026-11-28T11:59:59Z";
-    EXPECT_THAT(refusal({{"a.json", old}, {"b.json", today}}),
-                HasSubstr("a.json is of 2026-11-28T11:59:59Z and b.json of 2026-11-29T12:00:00Z"));
+    EXPECT_THAT(
+        refusal({{"a.json", old}, {"b.json", today}}),
+        HasSubstr(
+            "a.json was begun at 2026-11-28T11:59:59Z and b.json at 2026-11-29T12:00:00Z, 1d00h later"));
     EXPECT_THAT(refusal({{"b.json", today}, {"a.json", old}}), HasSubstr("not shards of one sweep"));
     old.started = "2026-11-28T12:00:00Z";
     EXPECT_EQ(refusal({{"a.json", old}, {"b.json", today}}), "merged");
+}
+
+TEST(MergeReports, TakesThoseThatBeganTogetherAsItIsTold) {
+    std::vector<NamedReport> reports;
+    for (const auto* time : {"12:00:00", "13:00:00", "11:00:00"}) {
+        reports.push_back({std::string(time) + ".json", report_of({clean_host(time)})});
+        reports.back().report.started = "2026-11-29T" + std::string(time) + "Z";
+    }
+    EXPECT_TRUE(merge_reports(reports, Milliseconds(2 * 3'600'000)));
+    EXPECT_FALSE(merge_reports(reports, Milliseconds(2 * 3'600'000 - 1)))
+        << "the first and the last, whichever stands first";
 }
 
 TEST(MergeReports, SaysManyNotesOnceInBoundedTime) {
