@@ -1,5 +1,6 @@
 #include "controller/program_answer.hpp"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
@@ -106,12 +107,14 @@ TEST(ProgramAnswer, IsNotEndedByASignalThatIsIgnored) {
     const pid_t asker = ::fork();
     if (asker == 0) {
         ::signal(SIGHUP, SIG_IGN);  // as nohup does
-        const auto answer = answer_of(shell("echo > " + begun + "; cat " + go_on));
+        const auto answer =
+            answer_of(shell("echo > " + begun + "; read -r line < " + go_on + "; echo $line"));
         ::_exit(answer && *answer == "all of it\n" ? 0 : 1);
     }
     EXPECT_EQ(read_file(begun, 100).value(), "\n");
     ::kill(asker, SIGHUP);
-    put(go_on, "all of it\n");  // waits for its reader
+    const FileHandle pen(::open(go_on.c_str(), O_RDWR | O_CLOEXEC));  // does not wait for its reader
+    EXPECT_EQ(::write(pen.get(), "all of it\n", 10), 10);
     int status = 0;
     ASSERT_EQ(::waitpid(asker, &status, 0), asker);
     EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
