@@ -28,13 +28,7 @@ std::set<agentless::Verdict> read_verdicts(const std::string& text, const std::s
 }  // namespace
 
 void add_drain_list_options(CLI::App& app, Options& options) {
-    const auto files = [&options](const std::vector<std::string>& names) {
-        if (std::ranges::count(names, "-") > 1)
-            throw CLI::ValidationError("FILE", "stdin has one report: give - once");
-        options.report_files = names;
-    };
-    app.add_option_function<std::vector<std::string>>("FILE", files, "Reports of --format json, - for stdin")
-        ->required();
+    add_report_files(app, options);
     const auto verdicts = [&options](const std::string& text, const std::string& option) {
         options.drained = read_verdicts(text, option);
     };

@@ -27,6 +27,7 @@ void add_bounding_options(CLI::App& app, Options& options);
 void add_becoming_options(CLI::App& app, Options& options);
 void add_parse_options(CLI::App& app, Options& options);
 void add_audit_reading_options(CLI::App& app, Options& options);
+void add_report_files(CLI::App& app, Options& options);  // FILE...
 void add_report_files_options(CLI::App& app, Options& options);
 void add_drain_list_options(CLI::App& app, Options& options);
 void add_report_options(CLI::App& app, Options& options);   // text or json

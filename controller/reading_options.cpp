@@ -58,6 +58,16 @@ void add_audit_reading_options(CLI::App& app, Options& options) {
         ->group(group);
 }
 
+void add_report_files(CLI::App& app, Options& options) {
+    const auto files = [&options](const std::vector<std::string>& names) {
+        if (std::ranges::count(names, "-") > 1)
+            throw CLI::ValidationError("FILE", "stdin has one report: give - once");
+        options.report_files = names;
+    };
+    app.add_option_function<std::vector<std::string>>("FILE", files, "Reports of --format json, - for stdin")
+        ->required();
+}
+
 void add_report_files_options(CLI::App& app, Options& options) {
     const auto action = [&options](const std::string& word) {
         if (word != "show" && word != "merge")
@@ -67,13 +77,7 @@ void add_report_files_options(CLI::App& app, Options& options) {
     app.add_option_function<std::string>("ACTION", action, "show: one report; merge: those of shards as one")
         ->required()
         ->type_name("show|merge");
-    const auto files = [&options](const std::vector<std::string>& names) {
-        if (std::ranges::count(names, "-") > 1)
-            throw CLI::ValidationError("FILE", "stdin has one report: give - once");
-        options.report_files = names;
-    };
-    app.add_option_function<std::vector<std::string>>("FILE", files, "Reports of --format json, - for stdin")
-        ->required();
+    add_report_files(app, options);
     add_duration(app, "--within", options.within,
                  "merge: refuse reports begun further apart (default 12h; 24h where they are no shards)");
     app.add_flag("--raw-commands", options.raw_commands,

@@ -24,7 +24,7 @@ TEST(ActScriptText, HasNoOtherShellSyntaxInWhatIsPutIn) {
     ShmFile above;
     above.name = "../x";
     EXPECT_THAT(shm_script({{file, above}, "b"}, "n"),
-                StartsWith("nonce=n\nboot=b\nfiles='0:0:0:0:a\\0040\\0047\\0012\\0052\\0134:a?????'\n"));
+                StartsWith("nonce=n\nboot=b\nfiles='0:0:0:0:a\\0040\\0047\\0012\\0052\\0134:a\?\?\?\?\?'\n"));
     SurveyRequest survey;
     survey.shm_names = {"a*", "b;c", "", "$(x)", "d?"};
     EXPECT_THAT(survey_script(survey, "n"), HasSubstr("\nshm_names='a* d?'\n"));

@@ -23,8 +23,8 @@ TEST(CommandOutline, HasCommandsActionsAndTheirUsage) {
 TEST(CommandOutline, KnowsFlagsValuesAndPositionals) {
     const CommandNode program = command_outline();
     const auto option = [&](const std::string& command, const std::string& name) {
-        for (const OptionNode& option : child(program, command).options)
-            if (std::ranges::find(option.names, name) != option.names.end()) return option;
+        for (const OptionNode& each : child(program, command).options)
+            if (std::ranges::find(each.names, name) != each.names.end()) return each;
         ADD_FAILURE() << command << " " << name;
         return OptionNode{};
     };

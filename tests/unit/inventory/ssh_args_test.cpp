@@ -102,7 +102,7 @@ TEST(SshArgs, AProxyCommandIsWordsAsAShellHasThem) {
 // A login that is called %r is nobody's.
 TEST(SshArgs, AProxyCommandNamesUserAndHostOutright) {
     for (const std::string user : {"%r", "$USER", "a;b", "a`b", "a&b", "a|b", "a b"})
-        for (const std::string command :
+        for (const std::string& command :
              {"ssh -W %h:%p '" + user + "@j'", "ssh -W %h:%p -l '" + user + "' j",
               "ssh -o 'User=" + user + "' -W %h:%p j", "ssh -W %h:%p -l ops -l '" + user + "' j"}) {
             const auto read = hop_of_proxy_command(command);
@@ -123,7 +123,7 @@ TEST(SshArgs, AProxyCommandOfSshIsAJump) {
     EXPECT_EQ(jump("-o ProxyCommand='ssh -o StrictHostKeyChecking=no -W %h:%p 2001:db8::1'"),
               "[2001:db8::1]");
     EXPECT_EQ(jump("-o ProxyCommand=none"), "none");
-    for (const std::string command :
+    for (const std::string& command :
          {"nc -X 5 %h %p", "ssh bastion nc %h %p", "ssh -W other:22 bastion", "ssh -W %h:%p",
           "ssh -J a -W %h:%p b", "ssh -W %h:%p a b", "sshpass -p x ssh -W %h:%p a",
           "ssh -W %h:%p -o Tunnel=yes a", "ssh -W %h:%p '$(id)'"})
