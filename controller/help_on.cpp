@@ -25,6 +25,12 @@ const CLI::App* command_of(const CLI::App& app, const std::string& name) {
     return nullptr;
 }
 
+// What topics are called, too.
+constexpr std::pair<std::string_view, std::string_view> other_names[] = {
+    {"shard", "slurm"},       {"shards", "slurm"},     {"drain", "drain-list"},   {"inventory", "hosts"},
+    {"inventories", "hosts"}, {"exit", "exit-status"}, {"status", "exit-status"}, {"ansible", "hosts"},
+    {"nodes", "limits"},      {"patterns", "limits"}};
+
 std::unexpected<Error> no_such(const std::string& word, std::vector<std::string> known,
                                std::string_view what) {
     return fail(
@@ -36,9 +42,11 @@ std::unexpected<Error> no_such(const std::string& word, std::vector<std::string>
 }  // namespace
 
 Result<std::string> help_on(const CommandTree& tree) {
-    const auto& words = tree.help_words;
+    auto words = tree.help_words;
     if (words.empty()) return command_tree()->app.help();  // one that has not been asked for help on `help`
-    const std::string& word = words.front();
+    std::string& word = words.front();
+    for (const auto& [other, name] : other_names)
+        if (word == other) word = name;
     const CLI::App* const command = command_of(tree.app, word);
     const Topic* const topic = find_topic(word);
     if (words.size() > 1) {

@@ -115,21 +115,23 @@ std::string names_text(const Options& options, const std::vector<inventory::Host
 Result<Answer> with_groups(const Options& options) {
     const auto inventory = load_inventory(options);
     if (!inventory) return std::unexpected(inventory.error());
-    auto hosts = inventory->select(limit_of(options));
+    auto notes = inventory->notes();
+    auto hosts = options.groups ? inventory->select_for_names(limit_of(options), notes)
+                                : inventory->select(limit_of(options));
     if (!hosts) return std::unexpected(hosts.error());
     keep_only(options, *hosts);
     if (auto share = take_share(*hosts, options); !share) return std::unexpected(share.error());
     const auto groups = groups_of(*inventory, *hosts);
-    if (!options.groups) return Answer{hosts_json(*hosts, groups, inventory->notes()), inventory->notes()};
+    if (!options.groups) return Answer{hosts_json(*hosts, groups, notes), notes};
     std::string text;
     for (const auto& [group, members] : groups) text += printable(group) + "\n";
-    return Answer{std::move(text), inventory->notes()};
+    return Answer{std::move(text), std::move(notes)};
 }
 
 Result<Answer> answer(const Options& options) {
     const bool as_json = options.format == Format::json;
     if ((as_json || options.groups) && !options.local) return with_groups(options);
-    const auto selection = select_hosts(options);
+    const auto selection = select_hosts(options, as_json ? Wanted::hosts : Wanted::names);
     if (!selection) return std::unexpected(selection.error());
     if (options.groups) return Answer{};  // this machine is in none
     return Answer{

@@ -237,6 +237,14 @@ says so.
 .TP
 .B SSH_AUTH_SOCK
 The ssh\-agent that is asked for signatures.
+.TP
+.B SLURM_JOB_ID
+The job whose processes may be ended, and that of
+.BR \-\-slurm\-job .
+.TP
+.B SLURM_ARRAY_TASK_ID, SLURM_ARRAY_TASK_COUNT, JOB_COMPLETION_INDEX
+The shard of
+.BR "\-\-shard auto" .
 .SH FILES
 .TP
 .I \(ti/.config/cleanslate/config.yaml, /etc/cleanslate/config.yaml

@@ -70,7 +70,7 @@ Status check_names(const std::vector<NamedReport>& reports) {
             return fail(
                 "usage",
                 fmt::format("{} stands in {} and in {}", printable(host.name), found->second, one.name),
-                "each host belongs to one shard");
+                "each host belongs to one shard: is one of the files the merged one of before?");
         }
     }
     return {};

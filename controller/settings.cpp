@@ -75,12 +75,14 @@ void keep_only(const Options& options, std::vector<inventory::Host>& hosts) {
     std::erase_if(hosts, [&](const inventory::Host& host) { return !only.contains(host.name); });
 }
 
-Result<Selection> select_hosts(const Options& options) {
+Result<Selection> select_hosts(const Options& options, Wanted wanted) {
     if (options.local) return Selection{{this_machine()}, {}, {}};
     auto inventory = load_inventory(options);
     if (!inventory) return std::unexpected(inventory.error());
     auto notes = inventory->notes();
-    auto hosts = std::move(*inventory).select(limit_of(options));
+    const std::string limit = limit_of(options);
+    auto hosts = wanted == Wanted::names ? inventory->select_for_names(limit, notes)
+                                         : std::move(*inventory).select(limit);
     if (!hosts) return std::unexpected(hosts.error());
     keep_only(options, *hosts);
     if (hosts->empty() && options.slurm.nodes)

@@ -33,8 +33,10 @@ Result<std::optional<Share>> take_share(std::vector<inventory::Host>& hosts, con
 std::string limit_of(const Options& options);
 void keep_only(const Options& options, std::vector<inventory::Host>& hosts);
 
-// Errors leave everything uncontacted.
-Result<Selection> select_hosts(const Options& options);
+// Errors leave everything uncontacted: with `hosts` also a setting of theirs that can not be used, with
+// `names` that is a note.
+enum class Wanted { hosts, names };
+Result<Selection> select_hosts(const Options& options, Wanted wanted = Wanted::hosts);
 
 // `baseline`: --baseline's, else null.
 agentless::HostTask task_for(const inventory::Host& host, const Options& options,

@@ -53,6 +53,29 @@ std::string behind_the_command(const CLI::App& app, const CLI::App& command, con
            name + " ...";
 }
 
+// What the same is called in tools that hands know.
+struct Habit {
+    std::string_view word, ours;
+};
+constexpr Habit habits[] = {
+    {"-g", "-l GROUP"},
+    {"-w", "-H HOSTS, or -l of an inventory"},
+    {"-x", "-l 'all,!HOST'"},
+    {"-y", "--yes"},
+    {"-V", "--version"},
+    {"--forks", "--fanout"},
+    {"--inventory-file", "-i"},
+    {"--check", "--dry-run"},
+    {"--ask-pass", "a key: --identity, or ssh's agent"},
+    {"-K", "--ask-become-pass"},
+    {"-b", "--become"},
+    {"-m", "the command `run`"},
+};
+std::string habit(const std::string& word) {
+    const auto found = std::ranges::find(habits, word, &Habit::word);
+    return found == std::end(habits) ? std::string() : ": here it is " + std::string(found->ours);
+}
+
 std::string joined(const std::vector<std::string>& words) {
     std::string text;
     for (std::size_t i = 0; i < words.size(); ++i)
@@ -96,6 +119,8 @@ std::string no_such_option(const CommandTree& tree, const std::string& word) {
     if (!word.starts_with('-') || word == "-") {
         const auto names = long_names(command);
         const bool has_hosts = std::ranges::find(names, "hosts") != names.end();
+        if (command.get_name() == "run")
+            return "not expected here: " + word + ". The command comes behind --: run -l all -- " + word;
         return "not expected here: " + word +
                (has_hosts ? ". Hosts are named by -l LIMIT, of an inventory, or by -H" : "");
     }
@@ -109,7 +134,7 @@ std::string no_such_option(const CommandTree& tree, const std::string& word) {
     if (const std::string near = yaml::nearest(name, own); !near.empty())
         return what + did_you_mean("--" + near);
     const std::string near = yaml::nearest(name, all_names(tree.app));
-    if (near.empty()) return what;
+    if (near.empty()) return what + habit(word);
     return what + did_you_mean("--" + near) + " That belongs to " + joined(owners(tree.app, near));
 }
 

@@ -117,7 +117,9 @@ Status check_slurm_nodes(const SlurmRequest& request, const std::vector<inventor
     return fail(
         "slurm",
         fmt::format("{}: not in the inventory: {}", request.source, ellipsize(inventory::fold(missing), 200)),
-        "write the hosts into it by Slurm's NodeName; without an inventory the names are taken as they are");
+        "write the hosts into it by Slurm's NodeName; without an inventory (--config none, where a config "
+        "file "
+        "names it) the names are taken as they are");
 }
 
 void keep_slurm_nodes(const SlurmRequest& request, std::vector<inventory::Host>& hosts) {

@@ -45,15 +45,15 @@ std::unexpected<Error> wrong(std::string_view file, yaml::Mark mark, std::string
 
 bool is_about_become(std::string_view name) { return topic(name).has_value(); }
 
+bool is_become_password(std::string_view name) {
+    const auto about = topic(name);
+    return about == "pass" || about == "password";
+}
+
 Result<std::optional<bool>> read_become(std::string_view file, const yaml::Node& key,
                                         const yaml::Node& value) {
     const std::string_view name = key.text();
     const auto about = topic(name).value_or("");
-    // Before its value is looked at: no message may show it.
-    if (about == "pass" || about == "password")
-        return wrong(file, key.mark, name, "a password in an inventory is not used",
-                     "take it out, and give --ask-become-pass; or let sudo ask this login for none "
-                     "(NOPASSWD)");
     if (value.is_null()) return std::nullopt;
     const auto text = std::string(value.is_scalar() && value.tag().empty() ? value.text() : "?");
     if (text.find("{{") != std::string::npos)

@@ -172,6 +172,16 @@ Draft::Block DraftBuilder::locked(std::string file_name) {
     return {static_cast<std::uint32_t>(draft_.bound.size() - 1), 1};
 }
 
+// Its value is in no message.
+void DraftBuilder::note_password(std::vector<std::string>& notes) const {
+    const auto& [name, where] = variables_.password();
+    if (name.empty()) return;
+    notes.push_back(
+        fmt::format("{}: {}: a password in an inventory is not used: where sudo asks for one, give "
+                    "--ask-become-pass",
+                    yaml::place(draft_.files[where.file], where.mark), printable(name)));
+}
+
 void DraftBuilder::note_unknown(std::vector<std::string>& notes) const {
     if (variables_.unknown().empty()) return;
     std::string list;
@@ -190,6 +200,7 @@ Draft DraftBuilder::finish(std::vector<std::string>& notes) {
         auto& made = draft_.groups[i];
         if (made.parents.empty()) made.parents.push_back({all, made.place});
     }
+    note_password(notes);
     note_unknown(notes);
     for (std::string& note : passed_over_) notes.push_back(std::move(note));
     if (passed_over_more_ > 0)

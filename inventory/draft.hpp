@@ -100,6 +100,7 @@ class DraftBuilder {
     void put_into(std::size_t group, std::size_t host);
     Status check_key(const yaml::Node& key, std::string_view what) const;
     std::uint32_t file() const { return static_cast<std::uint32_t>(draft_.files.size() - 1); }
+    void note_password(std::vector<std::string>& notes) const;
     void note_unknown(std::vector<std::string>& notes) const;
 
     Draft draft_;

@@ -157,6 +157,7 @@ Result<Inventory> Inventory::read(Sources sources) {
     set_ungrouped(builder.draft());
     if (auto fine = read_vars_files(sources.folders, builder); !fine) return refused(fine.error());
     Inventory inventory;
+    inventory.notes_ = std::move(sources.notes);
     Draft draft = builder.finish(inventory.notes_);
     auto resolved = resolve(draft);
     if (!resolved) return refused(resolved.error());
@@ -199,17 +200,20 @@ Result<Inventory> Inventory::load(const std::string& path) { return load(std::ve
 Status Inventory::check_usable(const std::vector<std::size_t>& chosen) const {
     if (unusable_.empty()) return {};
     const Error* first = nullptr;
-    std::vector<std::string> names;
+    std::vector<std::string> names, others;
     for (const std::size_t index : chosen) {
         const auto found = unusable_.find(index);
         if (found == unusable_.end()) continue;
         if (first == nullptr) first = found->second.get();
-        if (found->second.get() == first) names.push_back(hosts_[index].name);
+        (found->second.get() == first ? names : others).push_back(hosts_[index].name);
     }
     if (first == nullptr) return {};
     Error error = *first;
     error.kind = "inventory";
     error.message += fmt::format(" (host {})", ellipsize(printable(fold(names)), 60));
+    if (!others.empty())
+        error.message += fmt::format("; {} cannot be used either, for other reasons",
+                                     ellipsize(printable(fold(others)), 60));
     return std::unexpected(in_phase(std::move(error), "inventory"));
 }
 
@@ -217,10 +221,24 @@ Result<std::vector<Host>> Inventory::select(std::string_view limit) const& {
     const auto chosen = select_hosts(limit, hosts_, groups_);
     if (!chosen) return std::unexpected(chosen.error());
     if (auto fine = check_usable(*chosen); !fine) return std::unexpected(fine.error());
-    std::vector<Host> selected;
-    selected.reserve(chosen->size());
-    for (const std::size_t index : *chosen) selected.push_back(hosts_[index]);
-    return selected;
+    return hosts_at(*chosen);
+}
+
+Result<std::vector<Host>> Inventory::select_for_names(std::string_view limit,
+                                                      std::vector<std::string>& notes) const {
+    const auto chosen = select_hosts(limit, hosts_, groups_);
+    if (!chosen) return std::unexpected(chosen.error());
+    if (const auto fine = check_usable(*chosen); !fine)
+        notes.push_back(fine.error().message +
+                        (fine.error().remedy.empty() ? "" : " -> " + fine.error().remedy));
+    return hosts_at(*chosen);
+}
+
+std::vector<Host> Inventory::hosts_at(const std::vector<std::size_t>& chosen) const {
+    std::vector<Host> hosts;
+    hosts.reserve(chosen.size());
+    for (const std::size_t index : chosen) hosts.push_back(hosts_[index]);
+    return hosts;
 }
 
 Result<std::vector<Host>> Inventory::select(std::string_view limit) && {

@@ -42,10 +42,13 @@ class Inventory {
     Result<std::vector<Host>> select(std::string_view limit) const&;
     // The same for whoever needs the inventory no more: its hosts move into the result.
     Result<std::vector<Host>> select(std::string_view limit) &&;
+    // For whoever wants their names alone: those with a setting that can not be used are told in `notes`.
+    Result<std::vector<Host>> select_for_names(std::string_view limit, std::vector<std::string>& notes) const;
 
   private:
     static Result<Inventory> read(Sources sources);
     Status check_usable(const std::vector<std::size_t>& chosen) const;
+    std::vector<Host> hosts_at(const std::vector<std::size_t>& chosen) const;
 
     std::vector<Host> hosts_;
     std::map<std::string, std::vector<std::size_t>> groups_;

@@ -255,12 +255,6 @@ class Settings::Applied {
     }
 
     Status becoming() {
-        // Refused as it stands: what is said of a template would show the value.
-        if (const Bound* password = settings_.find(Variable::become_password); password != nullptr) {
-            auto fine = set_become(host_.become,
-                                   {files_[password->file], password->entry->first, password->entry->second});
-            if (!fine) return fine;
-        }
         for (const Variable variable :
              {Variable::become_other, Variable::become_user, Variable::become_method, Variable::become}) {
             auto fine = with(settings_.find(variable),

@@ -58,7 +58,25 @@ class Reader {
         const bool folder = is_folder(path);
         const auto parent = fs::path(path).parent_path().string();
         add_folder_of_variables(folder ? path : parent.empty() ? "." : parent);
-        return folder ? add_folder(path, 0) : add_file(path, false);
+        if (!folder) return add_file(path, false);
+        const std::size_t before = sources_.all.size(), passed_before = passed_.size();
+        auto added = add_folder(path, 0);
+        if (!added) return added;
+        const std::vector<std::string> passed(passed_.begin() + static_cast<std::ptrdiff_t>(passed_before),
+                                              passed_.end());
+        if (sources_.all.size() == before)
+            return passed.empty()
+                       ? wrong(path, "no inventory is in this folder", "name a file, or another folder")
+                       : wrong(path,
+                               fmt::format(
+                                   "no inventory is in this folder but {}, which Ansible passes over there",
+                                   printable(passed.front())),
+                               fmt::format("let Ansible read that file: -i ansible:{}",
+                                           printable((fs::path(path) / passed.front()).string())));
+        for (const std::string& name : passed)
+            sources_.notes.push_back(
+                fmt::format("{}: {} is passed over, as Ansible does", printable(path), printable(name)));
+        return {};
     }
 
     Sources take() { return std::move(sources_); }
@@ -136,6 +154,9 @@ class Reader {
         if (failed) return wrong(folder, failed.message());
         std::ranges::sort(names);
         for (const std::string& name : names) {
+            if (!name.starts_with('.') && (name.ends_with(".ini") || name.ends_with(".cfg")) &&
+                passed_.size() < max_files)
+                passed_.push_back(name);
             if (is_ignored(name)) continue;
             if (++files_ > max_files) return wrong(folder, fmt::format("more than {} files", max_files));
             const std::string path = (fs::path(folder) / name).string();
@@ -147,6 +168,7 @@ class Reader {
 
     Programs& programs_;
     Sources sources_;
+    std::vector<std::string> passed_;  // what was likely meant to be read
     std::size_t files_ = 0;
 };
 

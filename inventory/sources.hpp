@@ -29,6 +29,7 @@ struct Sources {
     std::vector<Source> all;  // in the order in which they are read: later ones win
     std::vector<std::string>
         folders;  // where group_vars and host_vars may be; of later ones wins what they say
+    std::vector<std::string> notes;  // what somebody could miss
 };
 
 // Reads what is named: "-" (standard input), "ansible:PATH" (ansible-inventory is asked), a file, a program

@@ -80,7 +80,6 @@ std::optional<Variable> variable_of(std::string_view name) {
     if (name == "become" || name == "ansible_become" || name == "ansible_sudo") return Variable::become;
     if (name.ends_with("_user")) return Variable::become_user;
     if (name.ends_with("_method")) return Variable::become_method;
-    if (name.ends_with("_pass") || name.ends_with("_password")) return Variable::become_password;
     return Variable::become_other;
 }
 
@@ -135,6 +134,10 @@ Status VariableReader::read(const yaml::Node& node, std::string_view file_name, 
     const std::size_t first = out.size();
     for (const yaml::Entry& entry : node.entries()) {
         const std::string_view name = entry.first.text();
+        if (is_become_password(name)) {
+            if (password_.first.empty()) password_ = {std::string(name), {file, entry.first.mark}};
+            continue;
+        }
         if (const auto variable = variable_of(name)) {
             const Bound bound{&entry, file, *variable};
             if (auto fine = check_value(bound, file_name); !fine) return fine;

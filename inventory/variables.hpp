@@ -46,7 +46,6 @@ enum class Variable : std::uint8_t {
     become,  // and ansible_become: the nearer one counts
     become_user,
     become_method,
-    become_password,
     become_other,
     gpus,
     max_used,
@@ -83,8 +82,11 @@ class VariableReader {
 
     // Names of variables that mean nothing to us, with their first place.
     const std::map<std::string, Place>& unknown() const { return unknown_; }
+    // The first password for sudo, which is passed over whatever its value; no name: there is none.
+    const std::pair<std::string, Place>& password() const { return password_; }
 
   private:
+    std::pair<std::string, Place> password_;
     std::map<std::string, Place> unknown_;
     std::set<std::string, std::less<>> foreign_;  // names that were looked at and are no misspelling of ours
 };

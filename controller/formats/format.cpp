@@ -73,7 +73,16 @@ Result<ListRequest> read_list_request(std::string_view text) {
     const auto equals = text.find('=');
     if (equals == std::string_view::npos) return ListRequest{ListForm::plain, std::string(text)};
     const auto form = value_of(forms, text.substr(0, equals));
-    if (!form) return ListRequest{ListForm::plain, std::string(text)};
+    if (!form) {
+        // A slip of a form would be a file of this name.
+        constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyz";
+        if (text.substr(0, equals).find_first_not_of(letters) == std::string_view::npos)
+            return fail("usage", "wants one of plain, folded, slurm, mpi and ansible before the =, not '" +
+                                     printable(std::string(text.substr(0, equals))) +
+                                     "'; a file of such a name is given as ./" +
+                                     printable(std::string(text)));
+        return ListRequest{ListForm::plain, std::string(text)};
+    }
     const std::string_view file = text.substr(equals + 1);
     if (file.empty()) return fail("usage", "wants a file after " + std::string(text));
     return ListRequest{*form, std::string(file)};

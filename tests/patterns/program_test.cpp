@@ -60,7 +60,7 @@ TEST_F(HostSources, ThatNameNobodyAreErrors) {
 }
 
 TEST_F(HostSources, AreTheNodesOfAJob) {
-    program("squeue", "echo 'RUNNING gpu[01-02]'");
+    program("squeue", "case $* in *--jobs=7*) echo '7 RUNNING gpu[01-02]';; *) exit 1;; esac");
     EXPECT_EQ(hosts({"--slurm-job", "7"}), "gpu[01-02]");
     EXPECT_EQ(hosts({"--slurm-job", "7", "-i", racks_}), "gpu[01-02]");
     EXPECT_EQ(hosts({"--slurm-job", "7", "-i", racks_, "-l", "h200"}), "gpu01");
@@ -68,10 +68,11 @@ TEST_F(HostSources, AreTheNodesOfAJob) {
               "cleanslate: login leaves no host of slurm job 7: gpu[01-02]");
     EXPECT_EQ(hosts({"--slurm-job", "7", "-l", "gpu01"}), "gpu01");
     env_["SLURM_JOB_ID"] = "9";
-    env_["SLURM_JOB_NODELIST"] = "gpu[03-05]";
+    env_["SLURM_JOB_NODELIST"] = "gpu[01-99]";
+    program("squeue", "echo '9 RUNNING gpu[03-05]'");
     EXPECT_EQ(hosts({"--slurm-job"}), "gpu[03-05]");
     env_["CLEANSLATE_INVENTORY"] = racks_;
-    env_["SLURM_JOB_NODELIST"] = "gpu[07-10],rack1";
+    program("squeue", "echo '9 RUNNING gpu[07-10],rack1'");
     EXPECT_EQ(hosts({"--slurm-job"}), "cleanslate: slurm job 9: not in the inventory: gpu[09-10],rack1");
 }
 
@@ -87,7 +88,7 @@ TEST_F(HostSources, AreTheNodesOfPartitions) {
 }
 
 TEST_F(HostSources, AreToldInTheReport) {
-    program("squeue", "echo 'RUNNING localhost'");
+    program("squeue", "echo '7 RUNNING localhost'");
     const Ended ended = cleanslate({"check", "--slurm-job", "7", "-F", "none", "--known-hosts", "/dev/null",
                                     "--connect-timeout", "2s", "--no-history", "--format", "json"});
     EXPECT_NE(ended.out.find("\"slurm job 7: localhost\""), std::string::npos) << ended.out << ended.err;

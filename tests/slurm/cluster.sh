@@ -110,7 +110,7 @@ install_scripts() {
     mkdir "$work/etc/cleanslate"
     cp "$source"/packaging/slurm/* "$work/etc/cleanslate/"
     settings ''
-    sed -n 's/^    \(\(Prolog\|Epilog\|HealthCheck\|BatchStartTimeout\|PrologEpilogTimeout\|PrologFlags\)[A-Za-z]*=.*\)/\1/p' \
+    sed -n 's/^ *\(\(Prolog\|Epilog\|HealthCheck\|BatchStartTimeout\|PrologEpilogTimeout\|PrologFlags\)[A-Za-z]*=.*\)/\1/p' \
         "$source/docs/slurm.md" | sed "s,/etc/slurm/cleanslate/,$work/etc/cleanslate/,; s/ *#.*//" >>"$work/etc/slurm.conf"
 }
 

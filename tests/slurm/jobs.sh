@@ -132,12 +132,18 @@ a_prolog_that_is_not_sure_of_a_gpu_says_so() {
 }
 
 # gpu02 is dirty.
-a_log_that_hangs_holds_nobody_up() {
-    on gpu02 sh -c 'printf "#!/bin/sh\nexec sleep 1000\n" >/usr/local/sbin/logger && chmod 755 /usr/local/sbin/logger'
+a_syslog_that_takes_nothing_is_not_the_log() {
+    local logger
     settings 'CLEANSLATE=/none/cleanslate'
-    forget_log
-    prolog_of SLURM_JOB_GPUS=0 || wrong "the prolog ended with $?"
-    expect "the log" '*prolog: *ON_ERROR=pass*' "$(logged)"
+    # One that hangs; then one that says yes while nobody listens, as util-linux's does.
+    on gpu02 python3 -c 'import socket; socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).bind("/dev/log")'
+    for logger in 'sleep 1000' true; do
+        on gpu02 sh -c "printf '#!/bin/sh\nexec $logger\n' >/usr/local/sbin/logger && chmod 755 /usr/local/sbin/logger"
+        forget_log
+        prolog_of SLURM_JOB_GPUS=0 || wrong "the prolog ended with $?"
+        expect "the log beside a logger that is $logger" '*prolog: *ON_ERROR=pass*' "$(logged)"
+        on gpu02 rm -f /dev/log
+    done
     on gpu02 rm /usr/local/sbin/logger
     settings ''
 }
@@ -167,6 +173,6 @@ part_jobs() {
     a_prolog_keeps_a_job_off_a_dirty_node
     a_set_up_that_does_not_work_drains_nobody
     a_prolog_that_is_not_sure_of_a_gpu_says_so
-    a_log_that_hangs_holds_nobody_up
+    a_syslog_that_takes_nothing_is_not_the_log
     a_health_check_drains_a_dirty_idle_node_and_resumes_none
 }

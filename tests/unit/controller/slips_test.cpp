@@ -33,6 +33,14 @@ TEST(Slips, ThatAreNoOptionSayHowHostsAreNamed) {
                 HasSubstr("not expected here: gpu01. Hosts are named"));
 }
 
+TEST(Slips, OfHandsThatKnowOtherToolsSayWhatItIsHere) {
+    EXPECT_THAT(refusal({"check", "-w", "gpu01"}), HasSubstr("no such option: -w: here it is -H HOSTS"));
+    EXPECT_THAT(refusal({"check", "-H", "a", "--forks", "5"}), HasSubstr("here it is --fanout"));
+    EXPECT_THAT(refusal({"clear", "-H", "a", "-y"}), HasSubstr("here it is --yes"));
+    EXPECT_THAT(refusal({"run", "-H", "a", "uptime"}),
+                HasSubstr("The command comes behind --: run -l all -- uptime"));
+}
+
 TEST(Slips, OfUsersAreRefusedAsInAnInventory) {
     for (const std::string user : {"a b", "-oX", "", "a\tb", "{{ x }}"})
         EXPECT_THAT(refusal({"check", "-H", "a", "--user=" + user}), HasSubstr("--user: ")) << user;

@@ -96,6 +96,25 @@ TEST_F(Folder, WithAFileThatAnsibleDoesNotReadAsYamlIsRefused) {
     EXPECT_EQ(hosts({root_ / "inv"}), "a s1") << "a program is one by what it is";
 }
 
+TEST_F(Folder, SaysWhatItHasThatAnsiblePassesOver) {
+    const auto ini = put("inv/hosts.ini", "[all]\nn1\n"), folder = (root_ / "inv").string();
+    const auto none = read_sources({folder}, programs_);
+    ASSERT_FALSE(none);
+    EXPECT_EQ(none.error().message,
+              folder + ": no inventory is in this folder but hosts.ini, which Ansible passes over there");
+    EXPECT_EQ(none.error().remedy, "let Ansible read that file: -i ansible:" + ini);
+    put("inv/fleet.yml", "all: {hosts: {n2: }}");
+    const auto mixed = Inventory::load({folder}, programs_);
+    ASSERT_TRUE(mixed);
+    EXPECT_EQ(mixed->notes(),
+              std::vector<std::string>{folder + ": hosts.ini is passed over, as Ansible does"});
+}
+
+TEST_F(Folder, WithoutAnInventoryIsNamed) {
+    put("inv/group_vars/all.yml", "gpus: 2\n");
+    EXPECT_EQ(hosts({root_ / "inv"}), (root_ / "inv").string() + ": no inventory is in this folder");
+}
+
 TEST_F(Folder, OfProgramsAsksThem) {
     put("inv/a.yml", "r: {hosts: {y1: }}\n");
     put("inv/b.sh", "#!/bin/sh\n", true);

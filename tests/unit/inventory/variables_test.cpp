@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 
+#include "inventory/inventory.hpp"
 #include "inventory/settings.hpp"
 
 namespace cleanslate::inventory {
@@ -252,8 +253,35 @@ TEST(Variables, BecomeIsRootThroughSudo) {
     EXPECT_EQ(host_of("ansible_become_user: root").become, std::nullopt);
     EXPECT_EQ(host_of("{}").become, std::nullopt);
     EXPECT_EQ(error_of("ansible_become_user: postgres").kind, "inventory");
-    EXPECT_EQ(error_of("ansible_sudo_pass: secret").kind, "inventory");
-    EXPECT_EQ(error_of("ansible_become_password: 'sec{{ret'").message.find("ret"), std::string::npos);
+}
+
+TEST(Variables, PasswordsForSudoArePassedOverWithANoteThatShowsNone) {
+    for (const std::string value :
+         {"hunter2", "!vault hunter2", "'{{ hunter2 }}'", "", "[hunter2]", "{__ansible_vault: hunter2}"}) {
+        const auto inventory =
+            Inventory::parse("all: {hosts: {n1: {ansible_become_password: " + value + "}}}", "f.yaml");
+        ASSERT_TRUE(inventory) << value << ": " << inventory.error().message;
+        EXPECT_TRUE(inventory->select("all")) << value;
+        ASSERT_EQ(inventory->notes().size(), 1U) << value;
+        EXPECT_EQ(inventory->notes().front(),
+                  "f.yaml:1:20: ansible_become_password: a password in an inventory is not used: where sudo "
+                  "asks for one, give --ask-become-pass");
+    }
+}
+
+TEST(Variables, ThatCannotBeUsedKeepNoNameFromBeingShown) {
+    const auto inventory = Inventory::parse(
+        "all: {hosts: {n1: {ansible_user: '{{ x }}'}, n2: , n3: {ansible_port: no}}}", "f.yaml");
+    ASSERT_TRUE(inventory) << inventory.error().message;
+    std::vector<std::string> notes;
+    EXPECT_EQ(inventory->select_for_names("all", notes)->size(), 3U);
+    ASSERT_EQ(notes.size(), 1U);
+    EXPECT_NE(notes.front().find("(host n1); n3 cannot be used either, for other reasons"), std::string::npos)
+        << notes.front();
+    EXPECT_FALSE(inventory->select("all"));
+    notes.clear();
+    EXPECT_EQ(inventory->select_for_names("n2", notes)->size(), 1U);
+    EXPECT_TRUE(notes.empty());
 }
 
 TEST(Variables, UnscheduledIsTrueOrFalse) {

@@ -43,7 +43,12 @@ TEST(ListRequest, IsAFileOrAFormAndAFile) {
 }
 
 TEST(ListRequest, TakesAnEqualsSignInAFilesName) {
-    EXPECT_EQ(read_list_request("a=b")->file, "a=b");
+    EXPECT_EQ(read_list_request("a2=b")->file, "a2=b");
+    for (const auto* slip : {"slrm=x", "ansibel=x", "json=x"}) {
+        const auto read = read_list_request(slip);
+        ASSERT_FALSE(read) << slip;
+        EXPECT_NE(read.error().message.find(std::string("given as ./") + slip), std::string::npos);
+    }
     EXPECT_EQ(read_list_request("./slurm=b")->file, "./slurm=b");
     EXPECT_FALSE(read_list_request("slurm="));
     EXPECT_FALSE(read_list_request(""));
