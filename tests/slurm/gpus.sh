@@ -47,6 +47,37 @@ until [ -s $work/word/go ]; do sleep 0.1; done")
     resume gpu01
 }
 
+# Whose device file without a number is open, and for which GPU, cannot be known.
+a_job_that_only_opens_devices_keeps_no_other_off() {
+    local first
+    first=$(job_on_a_gpu gpu01 opens "exec 3</dev/nvidiactl
+echo open >$work/word/opened
+sleep 1000")
+    wait_for "a job that opens a device file" has opened
+    job_on_a_gpu gpu01 beside >/dev/null
+    wait_for "the job beside it" has beside
+    expect "gpu01" '@(mixed|allocated)' "$(node_state gpu01)"
+    end_job "$first"
+    wait_for "two idle nodes" nodes_are_idle
+}
+
+# A program that writes its title over its environment is found by its GPU alone.
+an_epilog_finds_by_the_gpu_who_hides_his_environment() {
+    local id
+    rm -f "$work/word/hidden"
+    settings BY_GPU=yes
+    id=$(job_on_a_gpu gpu01 hides "env -i $(hold 0 3000 "$work/word/hidden" daemon)
+until [ -s $work/word/hidden ]; do sleep 0.1; done")
+    wait_for "the worker without an environment" has hidden
+    stray gpu01 1
+    wait_for "the end of job $id" is_over "$id"
+    if alive hidden; then wrong "the worker without an environment lives"; fi
+    alive stray || wrong "a worker on another GPU was ended"
+    wait_for "two idle nodes" nodes_are_idle
+    end_stray gpu01
+    settings ''
+}
+
 # Job 0 gets /dev/nvidia0, which is nvidia-smi's GPU 1; what holds /dev/nvidia1 is on its GPU 0.
 a_prolog_follows_the_device_files_where_jobs_are_held_to_them() {
     local id
@@ -111,6 +142,8 @@ part_gpus() {
     start_jobs
     a_prolog_judges_the_gpus_of_its_job_alone
     an_epilog_drains_a_node_whose_gpu_its_job_gave_back_dirty
+    a_job_that_only_opens_devices_keeps_no_other_off
+    an_epilog_finds_by_the_gpu_who_hides_his_environment
     a_prolog_follows_the_device_files_where_jobs_are_held_to_them
     slurm_itself_calls_the_health_check
     an_epilog_ends_what_a_part_of_a_heterogeneous_job_has_left

@@ -31,19 +31,25 @@ signalled() {
         sort -u | tr '\n' ',' | sed 's/,$//'
 }
 
-# Whoever writes another job's ID into the environment of his own job's processes keeps them, and drains no node.
+# Whoever writes another job's ID into the environment of his own job's processes keeps them, and drains no node; nor does
+# a protected program that a job leaves behind.
 a_process_that_claims_another_job_is_its_own_jobs() {
     local first second
     rm -f "$work/word/go"
-    first=$(submit "$alice" -w gpu01 "$(job first "echo ran >$work/word/first
+    on gpu01 cp /bin/sleep /usr/local/bin/nvtop
+    first=$(submit "$alice" -w gpu01 "$(job first "setsid -f /usr/local/bin/nvtop 1000
+echo ran >$work/word/first
 until [ -s $work/word/go ]; do sleep 0.1; done")")
-    second=$(submit "$alice" -w gpu01 "$(job second "SLURM_JOB_ID=$first exec $(hold 0 3000 "$work/word/second")")")
+    second=$(submit "$alice" -w gpu01 "$(job second "SLURM_JOB_ID=$first sleep 1000 &
+SLURM_JOB_ID=$first exec $(hold 0 3000 "$work/word/second")")")
     wait_for "both jobs" has first
     wait_for "both jobs" has second
     echo >"$work/word/go"
     wait_for "the end of job $first" is_over "$first"
     alive second || wrong "a process of job $second was ended by the epilog of job $first"
     expect "gpu01 afterwards" '@(mixed|allocated)' "$(node_state gpu01)"
+    expect "the protected program that is left" 1 "$(on gpu01 pgrep -xc nvtop)"
+    on gpu01 pkill -x nvtop
     slurm scancel "$second"
     wait_for "the end of job $second" is_over "$second"
     wait_for "two idle nodes" nodes_are_idle
