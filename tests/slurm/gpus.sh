@@ -9,7 +9,7 @@ stray() { # NODE INDEX: a worker outside of any job
 end_stray() { on "$1" kill -9 "$(cat "$work/word/stray")"; }
 job_on_a_gpu() { submit "$alice" -w "$1" --gres=gpu:1 "$(job "$2" "echo \$SLURM_JOB_GPUS >$work/word/$2
 ${3:-}")"; }
-end_job() { slurm scancel "$@"; for id; do wait_for "the end of job $id" is_over "$id"; done; }
+end_job() { for id; do wait_for "the end of job $id" is_cancelled "$id"; done; }
 resume() {
     slurm scontrol update NodeName="$1" State=RESUME
     wait_for "two idle nodes" nodes_are_idle
@@ -86,6 +86,7 @@ a_prolog_follows_the_device_files_where_jobs_are_held_to_them() {
     wait_for "the drain of gpu02, all of which is looked at" is_draining gpu02
     expect "the reason" 'cleanslate: GPU 0 dirty: held by dave' "$(node_reason gpu02)"
     expect "the log" '*not numbered as nvidia-smi numbers the GPUs*' "$(logged)"
+    wait_for "the requeue" is_pending "$id"
     end_job "$id"
     resume gpu02
     settings CONSTRAINED=yes

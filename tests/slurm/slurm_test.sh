@@ -46,6 +46,8 @@ forget_log() { rm -f "$work/log/scripts"; on gpu02 rm -f /var/log/cleanslate-slu
 
 hold() { echo "$source_copy/hold.py $*"; }
 is_draining() { [[ $(node_state "$1") == drain* ]]; }
+# A job that is put back into the queue just then forgets it.
+is_cancelled() { is_over "$1" || { slurm scancel "$1"; return 1; }; }
 is_pending() { [ "$(slurm squeue -h -j "$1" -o %T)" = PENDING ]; }
 start_jobs() {
     source_copy=$work/bin
