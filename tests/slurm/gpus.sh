@@ -56,7 +56,7 @@ sleep 1000")
     wait_for "a job that opens a device file" has opened
     job_on_a_gpu gpu01 beside >/dev/null
     wait_for "the job beside it" has beside
-    expect "gpu01" '@(mixed|allocated)' "$(node_state gpu01)"
+    expect "gpu01" '@(mixed|allocated)?(+)' "$(node_state gpu01)"
     end_job "$first"
     wait_for "two idle nodes" nodes_are_idle
 }

@@ -17,7 +17,7 @@ until [ -s $work/word/left ]; do sleep 0.1; done")")
     wait_for "the job's end" is_over "$left"
     if alive left; then wrong "the worker of job $left lives"; fi
     for worker in again other foreground; do alive $worker || wrong "$worker was ended, too"; done
-    expect "gpu01 afterwards" '@(mixed|allocated|idle)' "$(node_state gpu01)"
+    expect "gpu01 afterwards" '@(mixed|allocated|idle|completing)?(+)' "$(node_state gpu01)"
     expect "who was signalled" "$(cat "$work/word/left") TERM" "$(signalled)"
     slurm scancel "$again" "$other"
     wait_for "the end of the other jobs" is_over "$again"
@@ -47,7 +47,7 @@ SLURM_JOB_ID=$first exec $(hold 0 3000 "$work/word/second")")")
     echo >"$work/word/go"
     wait_for "the end of job $first" is_over "$first"
     alive second || wrong "a process of job $second was ended by the epilog of job $first"
-    expect "gpu01 afterwards" '@(mixed|allocated)' "$(node_state gpu01)"
+    expect "gpu01 afterwards" '@(mixed|allocated)?(+)' "$(node_state gpu01)"
     expect "the protected program that is left" 1 "$(on gpu01 pgrep -xc nvtop)"
     on gpu01 pkill -x nvtop
     slurm scancel "$second"
