@@ -64,18 +64,21 @@ class Reader {
         if (!added) return added;
         const std::vector<std::string> passed(passed_.begin() + static_cast<std::ptrdiff_t>(passed_before),
                                               passed_.end());
+        const auto below = [&](const std::string& file) {
+            return printable(fs::path(file).lexically_relative(path).string());
+        };
         if (sources_.all.size() == before)
             return passed.empty()
                        ? wrong(path, "no inventory is in this folder", "name a file, or another folder")
                        : wrong(path,
                                fmt::format(
                                    "no inventory is in this folder but {}, which Ansible passes over there",
-                                   printable(passed.front())),
+                                   below(passed.front())),
                                fmt::format("let Ansible read that file: -i ansible:{}",
-                                           printable((fs::path(path) / passed.front()).string())));
-        for (const std::string& name : passed)
+                                           printable(passed.front())));
+        for (const std::string& file : passed)
             sources_.notes.push_back(
-                fmt::format("{}: {} is passed over, as Ansible does", printable(path), printable(name)));
+                fmt::format("{}: {} is passed over, as Ansible does", printable(path), below(file)));
         return {};
     }
 
@@ -156,7 +159,7 @@ class Reader {
         for (const std::string& name : names) {
             if (!name.starts_with('.') && (name.ends_with(".ini") || name.ends_with(".cfg")) &&
                 passed_.size() < max_files)
-                passed_.push_back(name);
+                passed_.push_back((fs::path(folder) / name).string());
             if (is_ignored(name)) continue;
             if (++files_ > max_files) return wrong(folder, fmt::format("more than {} files", max_files));
             const std::string path = (fs::path(folder) / name).string();
@@ -168,7 +171,7 @@ class Reader {
 
     Programs& programs_;
     Sources sources_;
-    std::vector<std::string> passed_;  // what was likely meant to be read
+    std::vector<std::string> passed_;  // files that were likely meant to be read
     std::size_t files_ = 0;
 };
 

@@ -103,11 +103,15 @@ TEST_F(Folder, SaysWhatItHasThatAnsiblePassesOver) {
     EXPECT_EQ(none.error().message,
               folder + ": no inventory is in this folder but hosts.ini, which Ansible passes over there");
     EXPECT_EQ(none.error().remedy, "let Ansible read that file: -i ansible:" + ini);
+    fs::remove(ini);
+    const auto deep = put("inv/deep/hosts.ini", "[all]\nn1\n");
+    EXPECT_EQ(read_sources({folder}, programs_).error().remedy,
+              "let Ansible read that file: -i ansible:" + deep);
     put("inv/fleet.yml", "all: {hosts: {n2: }}");
     const auto mixed = Inventory::load({folder}, programs_);
     ASSERT_TRUE(mixed);
     EXPECT_EQ(mixed->notes(),
-              std::vector<std::string>{folder + ": hosts.ini is passed over, as Ansible does"});
+              std::vector<std::string>{folder + ": deep/hosts.ini is passed over, as Ansible does"});
 }
 
 TEST_F(Folder, WithoutAnInventoryIsNamed) {
